@@ -15,6 +15,13 @@ inline Slice slice_of(std::int64_t n, std::int64_t parts, std::int64_t index) {
   return {std::min(n, each * index), std::min(n, each * (index + 1))};
 }
 
+// Returns in how many parts a sum over n items is computed; the parts' sums are then added in
+// order. Each part has at least `fewest` items, if there are so many. Depends on the arguments
+// only, so that a sum's bits do not depend on the number of threads.
+inline std::int64_t sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t most = 32) {
+  return std::clamp<std::int64_t>(n / fewest, 1, most);
+}
+
 // Returns how many of the `parts` slices of [0, n) are nonempty; these are the first ones.
 inline std::int64_t filled_slices(std::int64_t n, std::int64_t parts) {
   std::int64_t filled = 0;

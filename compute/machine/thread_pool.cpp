@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/machine/cpu_topology.h"
+#include "compute/machine/movable_thread.h"
 
 namespace lab {
 namespace {
@@ -21,13 +23,15 @@ constexpr std::chrono::microseconds kSpin{30};
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
 #endif
 }
 
-// Spins until done() or until kSpin has passed; returns whether done.
+// Spins until done() or until `most` has passed; returns whether done.
 template <typename Done>
-bool spin_until(Done done) {
-  const auto end = std::chrono::steady_clock::now() + kSpin;
+bool spin_until(Done done, std::chrono::microseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
   do {
     for (int i = 0; i < 32; ++i) {
       if (done()) return true;
@@ -49,30 +53,105 @@ bool all_different(std::vector<int> cores) {
 
 }  // namespace
 
-// A fork increments `forks`; each worker that observes it runs the task and decrements `pending`;
-// the last one wakes the caller. Waits on both counters spin first and then sleep.
+// A fork opens the gate and increments `forks`. Workers that observe it before the gate closes go
+// in, take parts until none is left, and come out. The caller takes parts too, closes the gate, and
+// waits until nobody is inside; it does not wait for workers that never came. In run(), each thread
+// has one part that no other takes, and the caller waits for all parts before it closes the gate.
+// A thread that finds nothing left to do spins, then lends its core to one that is blocked, then
+// sleeps.
 struct ThreadPool::Impl {
-  explicit Impl(std::vector<int> core_list)
-      : cores(std::move(core_list)), spins(all_different(cores)) {}
+  // The parts of one fork that a thread has yet to begin. Its owner takes them from the front,
+  // others from the back.
+  class PartRange {
+   public:
+    void set(std::int64_t begin, std::int64_t end) { range_.store(packed(begin, end)); }
+    std::int64_t left() const {
+      const std::uint64_t range = range_.load(std::memory_order_relaxed);
+      return end_of(range) - begin_of(range);
+    }
+    // Both return -1 if no part is left.
+    std::int64_t take_first() {
+      return take([](std::uint64_t r) { return packed(begin_of(r) + 1, end_of(r)); }, begin_of);
+    }
+    std::int64_t take_last() {
+      return take([](std::uint64_t r) { return packed(begin_of(r), end_of(r) - 1); },
+                  [](std::uint64_t r) { return end_of(r) - 1; });
+    }
+
+   private:
+    static std::uint64_t packed(std::int64_t begin, std::int64_t end) {
+      return static_cast<std::uint64_t>(end) << 32 | static_cast<std::uint64_t>(begin);
+    }
+    static std::int64_t begin_of(std::uint64_t range) {
+      return static_cast<std::int64_t>(range & 0xffffffff);
+    }
+    static std::int64_t end_of(std::uint64_t range) {
+      return static_cast<std::int64_t>(range >> 32);
+    }
+
+    template <typename Rest, typename Taken>
+    std::int64_t take(Rest rest, Taken taken) {
+      std::uint64_t range = range_.load(std::memory_order_relaxed);
+      do {
+        if (begin_of(range) >= end_of(range)) return -1;
+      } while (!range_.compare_exchange_weak(range, rest(range), std::memory_order_relaxed));
+      return taken(range);
+    }
+
+    alignas(64) std::atomic<std::uint64_t> range_ = 0;
+  };
+
+  using Task = FunctionRef<void(std::int64_t part, int thread)>;
+
+  explicit Impl(std::vector<int> core_list);
   ~Impl();
 
+  void fork(std::int64_t parts, bool everyone, const Task& of_parts);
   void worker(int thread);
-  void call(int thread) noexcept;
-  void join();
+  bool enter();
+  void leave();
+  void take_parts(int thread) noexcept;
+  std::int64_t steal(int thread);
+  void call(std::int64_t part, int thread) noexcept;
+  void wait_until_empty();
+  void wait_for_missing();
+  void help_a_blocked_thread(int helper);
+  void take_back_cores();
   bool own_thread(std::thread::id id) const;
 
   const std::vector<int> cores;
   const bool spins;  // false if threads share a core, where spinning would block them
   std::mutex callers;
   std::atomic<std::thread::id> caller{};
-  const FunctionRef<void(int)>* task = nullptr;
+  const Task* task = nullptr;
+  bool for_everyone = false;  // run(): each thread calls the task once
   std::atomic<bool> failed = false;
   std::exception_ptr error;
   bool stopping = false;
+  std::vector<PartRange> ranges;  // of the threads
+  // Threads, and which of them are working on a fork. The mutex orders moving them.
+  std::vector<MovableThread> movable;
+  std::vector<std::atomic<bool>> working;
+  std::mutex moving;
+  bool moved = false;
   alignas(64) std::atomic<std::uint32_t> forks = 0;
-  alignas(64) std::atomic<std::int32_t> pending = 0;
+  static constexpr std::uint32_t kOpen = 1U << 31;
+  alignas(64) std::atomic<std::uint32_t> gate = 0;     // kOpen, or 0, + workers inside
+  alignas(64) std::atomic<std::uint32_t> missing = 0;  // run(): parts that have not returned
   std::vector<std::thread> workers;
 };
+
+ThreadPool::Impl::Impl(std::vector<int> core_list)
+    : cores(std::move(core_list)),
+      spins(all_different(cores)),
+      ranges(cores.size()),
+      movable(cores.size()),
+      working(cores.size()) {
+  workers.reserve(cores.size() - 1);
+  for (int t = 1; t < static_cast<int>(cores.size()); ++t) {
+    workers.emplace_back([this, t] { worker(t); });
+  }
+}
 
 ThreadPool::Impl::~Impl() {
   stopping = true;
@@ -81,33 +160,118 @@ ThreadPool::Impl::~Impl() {
   for (std::thread& w : workers) w.join();
 }
 
-void ThreadPool::Impl::call(int thread) noexcept {
+bool ThreadPool::Impl::enter() {
+  std::uint32_t inside = gate.load();
+  while ((inside & kOpen) != 0) {
+    if (gate.compare_exchange_weak(inside, inside + 1)) return true;
+  }
+  return false;
+}
+
+void ThreadPool::Impl::leave() {
+  if ((gate.fetch_sub(1) & kOpen) == 0) gate.notify_one();
+}
+
+void ThreadPool::Impl::call(std::int64_t part, int thread) noexcept {
   try {
-    (*task)(thread);
+    (*task)(part, thread);
   } catch (...) {
     if (!failed.exchange(true)) error = std::current_exception();
   }
+  if (for_everyone && missing.fetch_sub(1) == 1) missing.notify_one();
+}
+
+// Returns the last part of the thread that has the most left, -1 if there is none.
+std::int64_t ThreadPool::Impl::steal(int thread) {
+  while (true) {
+    std::size_t victim = 0;
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      const std::size_t other = (static_cast<std::size_t>(thread) + i) % ranges.size();
+      if (ranges[other].left() > most) {
+        victim = other;
+        most = ranges[other].left();
+      }
+    }
+    if (most == 0) return -1;
+    if (const std::int64_t part = ranges[victim].take_last(); part >= 0) return part;
+  }
+}
+
+void ThreadPool::Impl::take_parts(int thread) noexcept {
+  std::atomic<bool>& at_work = working[static_cast<std::size_t>(thread)];
+  PartRange& own = ranges[static_cast<std::size_t>(thread)];
+  at_work = true;
+  if (for_everyone) {
+    if (const std::int64_t part = own.take_first(); part >= 0) call(part, thread);
+  } else {
+    while (!failed.load(std::memory_order_relaxed)) {
+      std::int64_t part = own.take_first();
+      if (part < 0) part = steal(thread);
+      if (part < 0) break;
+      call(part, thread);
+    }
+  }
+  at_work = false;
+}
+
+// Lets a thread that is working on the fork but does not get to run use the core of the calling
+// thread, which is about to sleep: other programs' time slices are as long as several forks.
+void ThreadPool::Impl::help_a_blocked_thread(int helper) {
+  constexpr std::chrono::microseconds kWatched{10};
+  constexpr std::int64_t kBlocked_ns = 2000;  // of CPU time
+  const std::unique_lock lock(moving, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (std::size_t t = 0; t < movable.size(); ++t) {
+    if (static_cast<int>(t) == helper || !working[t]) continue;
+    const std::int64_t before_ns = movable[t].cpu_ns();
+    spin_until([&] { return !working[t]; }, kWatched);
+    if (!working[t] || movable[t].cpu_ns() - before_ns > kBlocked_ns) continue;
+    movable[t].move_here();
+    moved = true;
+    return;
+  }
+}
+
+// Returns moved threads to their own cores; none is working.
+void ThreadPool::Impl::take_back_cores() {
+  const std::lock_guard lock(moving);
+  if (!std::exchange(moved, false)) return;
+  for (MovableThread& thread : movable) thread.move_back();
 }
 
 void ThreadPool::Impl::worker(int thread) {
   pin_this_thread(cores[static_cast<std::size_t>(thread)]);
+  movable[static_cast<std::size_t>(thread)].attach();
   std::uint32_t seen = 0;
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
-    if (!spins || !spin_until(forked)) {
+    if (!spins || !spin_until(forked, kSpin)) {
+      if (spins && seen != 0) help_a_blocked_thread(thread);
       while (!forked()) forks.wait(seen);
     }
-    ++seen;
+    seen = forks.load();
     if (stopping) return;
-    call(thread);
-    if (pending.fetch_sub(1) == 1) pending.notify_one();
+    if (!enter()) continue;
+    take_parts(thread);
+    leave();
   }
 }
 
-void ThreadPool::Impl::join() {
-  const auto joined = [this] { return pending.load(std::memory_order_acquire) == 0; };
-  if (spins && spin_until(joined)) return;
-  for (std::int32_t left = pending.load(); left != 0; left = pending.load()) pending.wait(left);
+void ThreadPool::Impl::wait_until_empty() {
+  const auto empty = [this] { return gate.load(std::memory_order_acquire) == 0; };
+  while (!spins || !spin_until(empty, kSpin)) {
+    if (spins) help_a_blocked_thread(0);
+    const std::uint32_t inside = gate.load();
+    if (inside == 0) return;
+    gate.wait(inside);
+  }
+}
+
+void ThreadPool::Impl::wait_for_missing() {
+  const auto none = [this] { return missing.load(std::memory_order_acquire) == 0; };
+  if (spins && spin_until(none, kSpin)) return;
+  for (std::uint32_t left = missing.load(); left != 0; left = missing.load()) missing.wait(left);
 }
 
 bool ThreadPool::Impl::own_thread(std::thread::id id) const {
@@ -115,15 +279,43 @@ bool ThreadPool::Impl::own_thread(std::thread::id id) const {
                                             [id](const auto& w) { return w.get_id() == id; });
 }
 
+void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_parts) {
+  const std::thread::id self = std::this_thread::get_id();
+  if (caller.load() != std::thread::id{} && own_thread(self)) {
+    throw Error(Errc::Internal,
+                tr("thread pool: run() was called from one of the pool's own tasks; call it "
+                   "outside them"));
+  }
+  const std::lock_guard lock(callers);
+  caller = self;
+  task = &of_parts;
+  for_everyone = everyone;
+  const auto threads = static_cast<std::int64_t>(ranges.size());
+  for (std::int64_t t = 0; t < threads; ++t) {
+    ranges[static_cast<std::size_t>(t)].set(parts * t / threads, parts * (t + 1) / threads);
+  }
+  if (everyone) missing = static_cast<std::uint32_t>(parts);
+  if (!workers.empty() && parts > 1) {
+    gate = kOpen;
+    ++forks;
+    forks.notify_all();
+  }
+  movable[0].attach();
+  take_parts(0);
+  if (everyone) wait_for_missing();
+  gate.fetch_and(~kOpen);
+  wait_until_empty();
+  if (!workers.empty()) take_back_cores();
+  task = nullptr;
+  caller = std::thread::id{};
+  if (failed.exchange(false)) std::rethrow_exception(std::exchange(error, nullptr));
+}
+
 ThreadPool::ThreadPool(std::vector<int> cores) {
   if (cores.empty()) {
     throw Error(Errc::InvalidArgument, tr("thread pool: no cores given; pass at least one"));
   }
   impl_ = std::make_unique<Impl>(std::move(cores));
-  impl_->workers.reserve(impl_->cores.size() - 1);
-  for (int t = 1; t < size(); ++t) {
-    impl_->workers.emplace_back([impl = impl_.get(), t] { impl->worker(t); });
-  }
 }
 
 ThreadPool::~ThreadPool() = default;
@@ -137,39 +329,26 @@ const std::vector<int>& ThreadPool::cores() const {
 }
 
 void ThreadPool::run(FunctionRef<void(int thread)> task) {
-  Impl& pool = *impl_;
-  const std::thread::id self = std::this_thread::get_id();
-  if (pool.caller.load() != std::thread::id{} && pool.own_thread(self)) {
-    throw Error(
-        Errc::Internal,
-        tr("thread pool: run() was called from one of the pool's own tasks; call it outside "
-           "them"));
-  }
-  const std::lock_guard lock(pool.callers);
-  pool.caller = self;
-  pool.task = &task;
-  if (!pool.workers.empty()) {
-    pool.pending.store(static_cast<std::int32_t>(pool.workers.size()));
-    ++pool.forks;
-    pool.forks.notify_all();
-  }
-  pool.call(0);
-  pool.join();
-  pool.task = nullptr;
-  pool.caller = std::thread::id{};
-  if (pool.failed.exchange(false)) std::rethrow_exception(std::exchange(pool.error, nullptr));
+  impl_->fork(size(), /*everyone=*/true, [&](std::int64_t /*part*/, int thread) { task(thread); });
+}
+
+void ThreadPool::run_parts(std::int64_t parts,
+                           FunctionRef<void(std::int64_t part, int thread)> task) {
+  if (parts > 0) impl_->fork(parts, /*everyone=*/false, task);
 }
 
 void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
                               FunctionRef<void(std::int64_t begin, std::int64_t end)> body) {
+  constexpr std::int64_t kPiecesPerThread = 4;
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   if (n / 2 < grain || size() == 1) return body(0, n);
   const std::int64_t grains = (n + grain - 1) / grain;
-  run([&](int t) {
-    const std::int64_t begin = grains * t / size() * grain;
-    const std::int64_t end = std::min(n, grains * (t + 1) / size() * grain);
-    if (begin < end) body(begin, end);
+  const std::int64_t pieces = std::min(grains, kPiecesPerThread * size());
+  run_parts(pieces, [&](std::int64_t piece, int /*thread*/) {
+    const std::int64_t begin = grains * piece / pieces * grain;
+    const std::int64_t end = std::min(n, grains * (piece + 1) / pieces * grain);
+    body(begin, end);
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Fork-join thread pool of one CPU device, each thread pinned to one core. Idle threads do not
-// spin.
+// Fork-join thread pool of one CPU device. Work is handed out in parts, so that threads on slow or
+// busy cores take less of it. Idle threads spin briefly, then sleep.
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -31,9 +31,11 @@ class FunctionRef<R(Args...)> {
 
 class ThreadPool {
  public:
-  // One thread per listed core (OS numbers, at least one). The caller of run() is the first;
-  // cores.size() - 1 threads are started. A thread that cannot be pinned (permission, core outside
-  // the affinity mask) runs unpinned. Throws Error(InvalidArgument) if `cores` is empty.
+  // One thread per listed core (OS numbers, at least one), pinned to it. The caller of run() is the
+  // first; cores.size() - 1 threads are started. While other programs keep a thread from running, a
+  // thread of the pool that has nothing left to do lets it run on its own core. A thread that
+  // cannot be pinned (permission, core outside the affinity mask) runs unpinned. Throws
+  // Error(InvalidArgument) if `cores` is empty.
   explicit ThreadPool(std::vector<int> cores);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -43,19 +45,27 @@ class ThreadPool {
   const std::vector<int>& cores() const;
 
   // Calls task(t) for all t in [0, size()) concurrently, task(0) on the calling thread, and returns
-  // when all have returned. Then rethrows the first exception, if any. Not reentrant; a second
-  // caller waits for the first. No heap allocation. Throws Error(Internal) if called from one of
-  // its own tasks.
+  // when all have returned. For work that needs every thread; run_parts() copes better with a
+  // delayed one. Then rethrows the first exception, if any. Not reentrant; a second caller waits
+  // for the first. No heap allocation. Throws Error(Internal) if called from one of its own tasks.
   void run(FunctionRef<void(int thread)> task);
 
-  // Splits [0, n) into one contiguous piece per thread, each a multiple of `grain` except the last
-  // nonempty one; pieces depend only on n, grain and size(). Fewer than 2*grain items run on the
-  // caller.
+  // Calls task(part, thread) once for each part in [0, parts), and returns when all have returned.
+  // Each thread starts with a contiguous range of the parts, in order, and then takes single parts
+  // from the ends of the others' ranges; a thread that the system delays takes none. Calls with the
+  // same `thread`, in [0, size()), do not overlap, so that it can select work memory; which thread
+  // gets a part varies, so results must not depend on it. Errors as for run(), but after an
+  // exception the parts that have not begun are left out.
+  void run_parts(std::int64_t parts, FunctionRef<void(std::int64_t part, int thread)> task);
+
+  // Divides [0, n) into contiguous pieces, each a multiple of `grain` except the last, which are
+  // handed out like parts. Pieces vary with size(), so results must not depend on where they are
+  // cut. Fewer than 2*grain items run on the caller.
   void parallel_for(std::int64_t n, std::int64_t grain,
                     FunctionRef<void(std::int64_t begin, std::int64_t end)> body);
 
-  // Pins the calling thread to the first core for the guard's lifetime, so that task(0) runs on its
-  // core; then restores the thread's affinity.
+  // Pins the calling thread to the first core for the guard's lifetime, so that its part of the
+  // work is done there; then restores the thread's affinity.
   class Guard {
    public:
     explicit Guard(const ThreadPool& pool);

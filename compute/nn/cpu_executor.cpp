@@ -41,9 +41,9 @@ class CpuExecutor final : public Executor {
       op->prepare(preparation);
       scratch_bytes_ = std::max(scratch_bytes_, op->scratch_bytes(pool_.size(), max_batch));
     }
-    chains_ = find_lane_chains(plan_, max_batch, pool_.size());
+    chains_ = find_lane_chains(plan_);
     for (const LaneChain& chain : chains_) {
-      scratch_bytes_ = std::max(scratch_bytes_, chain.scratch_bytes(pool_.size()));
+      scratch_bytes_ = std::max(scratch_bytes_, chain.scratch_bytes(pool_.size(), max_batch));
     }
   }
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }

@@ -58,6 +58,9 @@ LaneChain::LaneChain(const NetworkPlan& plan, std::size_t first, std::size_t las
     part.bytes =
         std::max(part.lanes->bytes(Direction::Forward), part.lanes->bytes(Direction::Backward));
     bytes += ceil_div(part.bytes, 64) * 64;
+    part.sums_offset = sum_bytes_;
+    part.sum_bytes = part.lanes->sum_bytes();
+    sum_bytes_ += ceil_div(part.sum_bytes, 64) * 64;
     std::int64_t& grad = grad_floats_[parts_.size() % 2];
     grad = std::max(grad, op.inputs[0].value->shape.size() * lanes);
     parts_.push_back(part);
@@ -73,8 +76,19 @@ LaneChain::Memory LaneChain::memory_of(const Pass& pass, int thread) const {
   return Memory::carve(scratch, in_floats_, out_floats_, grad_floats_, last.offset + last.bytes);
 }
 
-void LaneChain::begin(Direction direction, const Memory& memory) const {
-  for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
+// Sums of part `batch_part` of the batch; they follow the threads' memory.
+Scratch LaneChain::sums_of(const Pass& pass, const Part& part, std::int64_t batch_part) const {
+  return {pass.scratch.data + pass.pool.size() * thread_bytes_ + batch_part * sum_bytes_ +
+              part.sums_offset,
+          part.sum_bytes};
+}
+
+LaneChain::Memory LaneChain::begun_memory(const Pass& pass, Direction direction, int thread) {
+  const Memory memory = memory_of(pass, thread);
+  if (std::exchange(begun_[static_cast<std::size_t>(thread)], 1) == 0) {
+    for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
+  }
+  return memory;
 }
 
 template <typename Work>
@@ -150,29 +164,57 @@ void LaneChain::backward_block(const Pass& pass, const Memory& memory, std::int6
   });
 }
 
-template <typename Block>
-void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer,
-                    const Block& block) {
+namespace {
+
+std::int64_t blocks_of(std::int64_t batch) {
+  return ceil_div(batch, simd::image_lanes());
+}
+
+// In how many parts of the batch the parameters' gradients are summed.
+std::int64_t gradient_parts(std::int64_t batch) {
+  constexpr std::int64_t kFewestBlocks = 2;
+  return sum_parts(blocks_of(batch), kFewestBlocks);
+}
+
+}  // namespace
+
+std::int64_t LaneChain::scratch_bytes(int threads, std::int64_t max_batch) const {
+  return thread_bytes_ * threads + sum_bytes_ * gradient_parts(max_batch);
+}
+
+void LaneChain::run_forward(const Pass& pass, bool timed) {
+  pass.pool.run_parts(blocks_of(pass.batch), [&](std::int64_t block, int thread) {
+    if (pass.stop.stop_requested()) return;
+    const Memory memory = begun_memory(pass, Direction::Forward, thread);
+    forward_block(pass, memory, block, timed && thread == 0);
+  });
+}
+
+void LaneChain::run_backward(const Pass& pass, bool timed) {
+  const std::int64_t blocks = blocks_of(pass.batch), parts = gradient_parts(pass.batch);
+  pass.pool.run_parts(parts, [&](std::int64_t part, int thread) {
+    const Memory memory = begun_memory(pass, Direction::Backward, thread);
+    for (const Part& op : parts_) op.lanes->begin_part(memory.of(op));
+    const Slice slice = slice_of(blocks, parts, part);
+    for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
+      backward_block(pass, memory, b, timed && thread == 0);
+    }
+    for (const Part& op : parts_) op.lanes->end_part(memory.of(op), sums_of(pass, op, part));
+  });
+  for (const Part& op : parts_) op.lanes->finish(sums_of(pass, op, 0), sum_bytes_, parts);
+}
+
+void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer) {
   const Clock::time_point start = Clock::now();
   for (Part& part : parts_) part.seconds = 0;
-  const std::int64_t blocks = ceil_div(pass.batch, simd::image_lanes());
-  pass.pool.run([&](int t) {
-    const Memory memory = memory_of(pass, t);
-    begin(direction, memory);
-    const Slice slice = slice_of(blocks, pass.pool.size(), t);
-    for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
-      block(memory, b, observer != nullptr && t == 0);
-    }
-    if (direction == Direction::Forward) return;
-    for (const Part& part : parts_) part.lanes->end(memory.of(part));
-  });
-  if (direction == Direction::Backward) {
-    const Memory memory = memory_of(pass, 0);
-    for (const Part& part : parts_) {
-      part.lanes->finish(memory.of(part), thread_bytes_, pass.pool.size());
-    }
+  begun_.assign(static_cast<std::size_t>(pass.pool.size()), 0);
+  const bool timed = observer != nullptr;
+  if (direction == Direction::Forward) {
+    run_forward(pass, timed);
+  } else {
+    run_backward(pass, timed);
   }
-  if (observer != nullptr) report(*observer, direction, seconds_since(start));
+  if (timed) report(*observer, direction, seconds_since(start));
 }
 
 void LaneChain::report(StepObserver& observer, Direction direction, double seconds) const {
@@ -188,17 +230,11 @@ void LaneChain::report(StepObserver& observer, Direction direction, double secon
 }
 
 void LaneChain::forward(const Pass& pass, StepObserver* observer) {
-  run(pass, Direction::Forward, observer,
-      [&](const Memory& memory, std::int64_t block, bool timed) {
-        forward_block(pass, memory, block, timed);
-      });
+  run(pass, Direction::Forward, observer);
 }
 
 void LaneChain::backward(const Pass& pass, StepObserver* observer) {
-  run(pass, Direction::Backward, observer,
-      [&](const Memory& memory, std::int64_t block, bool timed) {
-        backward_block(pass, memory, block, timed);
-      });
+  run(pass, Direction::Backward, observer);
 }
 
 namespace {
@@ -222,11 +258,9 @@ bool extends_chain(const NetworkPlan& plan, std::size_t i) {
 
 }  // namespace
 
-std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t max_batch,
-                                        int threads) {
+std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan) {
   constexpr std::int64_t kMaxThreadBytes = std::int64_t{2} * 1024 * 1024;
   std::vector<LaneChain> chains;
-  if (ceil_div(max_batch, simd::image_lanes()) < threads) return chains;
   for (std::size_t first = 0; first < plan.ops.size();) {
     const auto* start = dynamic_cast<const Convolution*>(plan.ops[first].get());
     std::size_t last = first + 1;
@@ -235,7 +269,7 @@ std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t ma
     }
     if (last - first > 1) {
       LaneChain chain(plan, first, last);
-      if (chain.scratch_bytes(1) <= kMaxThreadBytes) chains.push_back(std::move(chain));
+      if (chain.thread_bytes() <= kMaxThreadBytes) chains.push_back(std::move(chain));
     }
     first = last;
   }

@@ -20,11 +20,12 @@ class LaneChain {
 
   std::size_t first() const { return first_; }
   std::size_t last() const { return first_ + parts_.size(); }  // one past the last
-  std::int64_t scratch_bytes(int threads) const { return thread_bytes_ * threads; }
+  std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const;
+  std::int64_t thread_bytes() const { return thread_bytes_; }
 
   // Run all operations on the whole batch. The total time is attributed to the operations in
   // proportion to the calling thread's time in each; shared costs (setup, waiting for other
-  // threads, sums over threads) are divided in the same way.
+  // threads, sums over the parts of the batch) are divided in the same way.
   void forward(const Pass& pass, StepObserver* observer);
   void backward(const Pass& pass, StepObserver* observer);
 
@@ -34,19 +35,23 @@ class LaneChain {
     const LaneOp* lanes = nullptr;
     std::int64_t offset = 0;  // of its memory within a thread's, in bytes
     std::int64_t bytes = 0;
+    std::int64_t sums_offset = 0, sum_bytes = 0;
     double seconds = 0;  // in this pass
   };
   struct Memory;
   Memory memory_of(const Pass& pass, int thread) const;
-  void begin(Direction direction, const Memory& memory) const;
+  Scratch sums_of(const Pass& pass, const Part& part, std::int64_t batch_part) const;
+  // The memory of a thread, whose operations have begun the pass.
+  Memory begun_memory(const Pass& pass, Direction direction, int thread);
   void forward_block(const Pass& pass, const Memory& memory, std::int64_t block, bool timed);
   void backward_block(const Pass& pass, const Memory& memory, std::int64_t block, bool timed);
   float* input_of(std::size_t part, const Memory& memory, std::int64_t block) const;
   void load_input(const Pass& pass, const Memory& memory, std::int64_t block) const;
   template <typename Work>
   void timed_if(bool timed, std::size_t part, const Work& work);
-  template <typename Block>
-  void run(const Pass& pass, Direction direction, StepObserver* observer, const Block& block);
+  void run(const Pass& pass, Direction direction, StepObserver* observer);
+  void run_forward(const Pass& pass, bool timed);
+  void run_backward(const Pass& pass, bool timed);
   void report(StepObserver& observer, Direction direction, double seconds) const;
 
   std::size_t first_;
@@ -54,13 +59,13 @@ class LaneChain {
   std::int64_t in_floats_ = 0, out_floats_ = 0;   // per block of the chain's input and output
   std::array<std::int64_t, 2> grad_floats_ = {};  // of the inputs of even and of odd parts
   std::int64_t thread_bytes_ = 0;
+  std::int64_t sum_bytes_ = 0;       // of one part of a batch
+  std::vector<std::uint8_t> begun_;  // of each thread, in the current pass
 };
 
 // Returns the chains of a plan whose operations are prepared. A chain has at least two operations
 // and starts with a convolution, which is not in place; each operation is the only reader of the
-// one before it. Returns no chains if a batch has fewer blocks than there are threads, and none
-// whose working set per block is far too large for a cache.
-std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan, std::int64_t max_batch,
-                                        int threads);
+// one before it. Returns none whose working set per block is far too large for a cache.
+std::vector<LaneChain> find_lane_chains(const NetworkPlan& plan);
 
 }  // namespace lab::nn

@@ -102,26 +102,33 @@ class LaneOp {
  public:
   virtual ~LaneOp() = default;
 
-  // Bytes of per-thread memory in a pass. Its content persists from block to block.
+  // Bytes of a thread's memory in a pass. Its content persists from block to block.
   virtual std::int64_t bytes(Direction direction) const {
     static_cast<void>(direction);
     return 0;
   }
+  // Bytes of the parameters' gradients that a part of the batch contributes; 0 without parameters.
+  virtual std::int64_t sum_bytes() const { return 0; }
   // Called before a thread's first block of a pass.
   virtual void begin(Direction direction, Scratch scratch) const {
     static_cast<void>(direction), static_cast<void>(scratch);
   }
+  // Called before the first block of a part in backward.
+  virtual void begin_part(Scratch scratch) const { static_cast<void>(scratch); }
   // Writes y. In-place operations also modify x.
   virtual void forward(float* x, float* y, Scratch scratch) const = 0;
   // `x` is as forward() left it. Writes dx, which is null for the first operation of a chain whose
-  // input needs no gradient, and accumulates the parameters' gradients in the thread's memory.
+  // input needs no gradient, and accumulates the parameters' gradients of the part in the thread's
+  // memory.
   virtual void backward(const float* x, const float* dy, float* dx, Scratch scratch) const = 0;
-  // Called after a thread's last block of backward.
-  virtual void end(Scratch scratch) const { static_cast<void>(scratch); }
-  // Called once all threads have returned from end(): writes the parameters' gradients. Thread t's
-  // memory starts t * stride_bytes after `first`.
-  virtual void finish(Scratch first, std::int64_t stride_bytes, int threads) const {
-    static_cast<void>(first), static_cast<void>(stride_bytes), static_cast<void>(threads);
+  // Called after the last block of a part: writes its gradients to `sums`.
+  virtual void end_part(Scratch scratch, Scratch sums) const {
+    static_cast<void>(scratch), static_cast<void>(sums);
+  }
+  // Called once all parts have ended: writes the parameters' gradients. The sums of part p start
+  // p * stride_bytes after `first`.
+  virtual void finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const {
+    static_cast<void>(first), static_cast<void>(stride_bytes), static_cast<void>(parts);
   }
 };
 

@@ -1,10 +1,11 @@
-// Convolution by definition, on blocks of images in lane layout. Each thread processes its images
-// block by block: it interleaves the block's pixels, computes rows of output pixels, and
-// de-interleaves them. The weight gradient is summed over the threads in thread order.
+// Convolution by definition, on blocks of images in lane layout. A thread processes images block by
+// block: it interleaves the block's pixels, computes rows of output pixels, and de-interleaves
+// them. The weight gradient is summed in parts of the batch, which are added in order.
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/lane_convolution.h"
+#include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/vector_ops.h"
 #include "compute/machine/slice.h"
 
@@ -31,8 +32,9 @@ constexpr std::int64_t kGradientFloats = 28 * 1024;  // fits in L2 with the sums
 struct Memory {
   float* plane = nullptr;    // input of a block
   float* rows = nullptr;     // rows of its output or output gradient
-  float* weights = nullptr;  // packed weights, or the thread's part of the weight gradient
+  float* weights = nullptr;  // packed
   float* sums = nullptr;     // one vector per weight
+  bool* begun = nullptr;     // whether the thread has initialised the rest in this call
   std::int64_t bytes = 0;
 };
 
@@ -47,6 +49,7 @@ Memory carve_correlation(Scratch scratch, const ConvShape& s) {
   m.plane = cursor.take<float>(plane_of(s).floats());
   m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kOutputFloats)));
   m.weights = cursor.take<float>(s.weights());
+  m.begun = cursor.take<bool>(1);
   m.bytes = cursor.used_bytes();
   return m;
 }
@@ -54,10 +57,10 @@ Memory carve_correlation(Scratch scratch, const ConvShape& s) {
 Memory carve_weight_gradient(Scratch scratch, const ConvShape& s) {
   ScratchCursor cursor(scratch);
   Memory m;
-  m.weights = cursor.take<float>(s.weights());
   m.plane = cursor.take<float>(plane_of(s).floats());
   m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kGradientFloats)));
   m.sums = cursor.take<float>(s.weights() * simd::image_lanes());
+  m.begun = cursor.take<bool>(1);
   m.bytes = cursor.used_bytes();
   return m;
 }
@@ -75,14 +78,38 @@ Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
   return {all.data + thread * bytes, bytes};
 }
 
-// Calls body(first image, images) for each block of a thread's images until a stop is requested.
+std::int64_t blocks_of(std::int64_t batch) {
+  return ceil_div(batch, simd::image_lanes());
+}
+
+// In how many parts of the batch the weight gradient is summed.
+std::int64_t gradient_parts(std::int64_t batch) {
+  constexpr std::int64_t kFewestBlocks = 2;
+  return sum_parts(blocks_of(batch), kFewestBlocks);
+}
+
+// Calls body(first image, images) for the given blocks until a stop is requested.
 template <class Body>
-void for_image_blocks(const ConvolutionContext& context, int thread, const Body& body) {
-  const Slice images = slice_of(context.batch, context.pool.size(), thread);
-  for (std::int64_t n = images.begin; n < images.end; n += simd::image_lanes()) {
-    if (context.stop.stop_requested()) return;
-    body(n, std::min(simd::image_lanes(), images.end - n));
+void for_image_blocks(const ConvolutionContext& context, Slice blocks, const Body& body) {
+  const std::int64_t lanes = simd::image_lanes();
+  for (std::int64_t b = blocks.begin; b < blocks.end && !context.stop.stop_requested(); ++b) {
+    body(b * lanes, std::min(lanes, context.batch - b * lanes));
   }
+}
+
+// Calls body(part, memory) for all parts with the thread's memory, on which begin() is called once.
+template <class Carve, class Begin, class Body>
+void run_with_memory(const ConvolutionContext& context, std::int64_t bytes, std::int64_t parts,
+                     const Carve& carve, const Begin& begin, const Body& body) {
+  for (int t = 0; t < context.pool.size(); ++t) {
+    *carve(part_of(context.scratch, bytes, t)).begun = false;
+  }
+  context.pool.run_parts(parts, [&](std::int64_t part, int t) {
+    const Memory memory = carve(part_of(context.scratch, bytes, t));
+    if (!*memory.begun) begin(memory);
+    *memory.begun = true;
+    body(part, memory);
+  });
 }
 
 struct CorrelationArgs {
@@ -111,15 +138,18 @@ void correlate_block(const ConvShape& s, const Memory& memory, const Correlation
 // `s` is the shape of the correlation, and `weights` match it.
 void correlate(const ConvShape& s, const ConvolutionContext& context,
                const simd::DirectWeights& weights, const CorrelationArgs& args) {
-  const std::int64_t bytes = carve_correlation({}, s).bytes;
-  context.pool.run([&](int t) {
-    const Memory memory = carve_correlation(part_of(context.scratch, bytes, t), s);
-    std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
-    simd::pack_direct_weights(weights, memory.weights);
-    for_image_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
-      correlate_block(s, memory, args, first, images);
-    });
-  });
+  run_with_memory(
+      context, carve_correlation({}, s).bytes, blocks_of(context.batch),
+      [&](Scratch scratch) { return carve_correlation(scratch, s); },
+      [&](const Memory& memory) {
+        std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
+        simd::pack_direct_weights(weights, memory.weights);
+      },
+      [&](std::int64_t block, const Memory& memory) {
+        for_image_blocks(context, {block, block + 1}, [&](std::int64_t first, std::int64_t images) {
+          correlate_block(s, memory, args, first, images);
+        });
+      });
 }
 
 void sum_block(const ConvShape& s, const Memory& memory, const float* x, const float* dy,
@@ -148,7 +178,9 @@ class DirectConvolution final : public ConvolutionAlgorithm {
            c.batch >= simd::image_lanes() / 2 && bytes_of_thread(c) <= kMaxBytes;
   }
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
-    return bytes_of_thread(c) * c.threads;
+    const std::int64_t of_threads = bytes_of_thread(c) * c.threads;
+    if (c.stage != ConvolutionStage::WeightGradient) return of_threads;
+    return of_threads + gradient_parts(c.batch) * sum_bytes(c.shape);
   }
 
   void forward(const ConvShape& s, const ConvolutionContext& context, const float* x,
@@ -163,20 +195,28 @@ class DirectConvolution final : public ConvolutionAlgorithm {
 
   void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,
                        const float* dy, float* d_weight) const override {
-    const int threads = context.pool.size();
     const std::int64_t bytes = carve_weight_gradient({}, s).bytes;
-    context.pool.run([&](int t) {
-      const Memory memory = carve_weight_gradient(part_of(context.scratch, bytes, t), s);
-      std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
-      std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
-      for_image_blocks(context, t, [&](std::int64_t first, std::int64_t images) {
-        sum_block(s, memory, x + first * s.in_size(), dy + first * s.out_size(), images);
-      });
-      simd::sum_lanes(memory.sums, memory.weights, s.weights());
-    });
-    const Memory first = carve_weight_gradient(context.scratch, s);
-    simd::sum_arrays(first.weights, threads, bytes / 4, d_weight, s.weights());
+    const std::int64_t parts = gradient_parts(context.batch);
+    auto* const sums = reinterpret_cast<float*>(context.scratch.data + bytes * context.pool.size());
+    const std::int64_t stride = sum_bytes(s) / 4;
+    run_with_memory(
+        context, bytes, parts, [&](Scratch scratch) { return carve_weight_gradient(scratch, s); },
+        [&](const Memory& memory) { std::fill_n(memory.plane, plane_of(s).floats(), 0.0F); },
+        [&](std::int64_t part, const Memory& memory) {
+          std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
+          for_image_blocks(context, slice_of(blocks_of(context.batch), parts, part),
+                           [&](std::int64_t first, std::int64_t images) {
+                             sum_block(s, memory, x + first * s.in_size(),
+                                       dy + first * s.out_size(), images);
+                           });
+          simd::sum_lanes(memory.sums, sums + part * stride, s.weights());
+        });
+    simd::sum_arrays(sums, parts, stride, d_weight, s.weights());
   }
+
+ private:
+  // Of one part's sums.
+  static std::int64_t sum_bytes(const ConvShape& s) { return ceil_div(s.weights() * 4, 64) * 64; }
 };
 
 }  // namespace

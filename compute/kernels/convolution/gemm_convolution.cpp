@@ -1,9 +1,10 @@
-// Convolution as a matrix product of patches and weights. The weights are packed once; each thread
-// then processes blocks of output pixels: it copies their patches (im2col) and multiplies them
-// while they are in L2.
+// Convolution as a matrix product of patches and weights. The weights are packed once; threads then
+// process blocks of output pixels: they copy their patches (im2col) and multiply them while they
+// are in L2.
 //   forward          Y = patches * W^T
 //   input gradient   patches' gradient = dY * W, added back to the pixels (col2im)
-//   weight gradient  dW = dY^T * patches, one partial sum per thread, added in thread order
+//   weight gradient  dW = dY^T * patches: small sums in parts of the batch, which are added in
+//                    order; large ones block by block, each thread on its rows of the sums
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -40,10 +41,11 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
   m.weights.n = forward ? s.out_c : s.patch();
   // Patches take most of L2. More rows are used if the weights, which are read once per block, are
   // large.
-  constexpr std::int64_t kFewestTiles = 4;
+  constexpr std::int64_t kFewestTiles = 4, kPartsPerThread = 4;
   const std::int64_t fit = cache_sizes().l2_bytes * 3 / 4 / (s.patch() * 4) / tile.rows;
-  m.rows = std::max(fit, kFewestTiles) * tile.rows;
-  m.rows = std::min(m.rows, ceil_div(c.batch * s.out_pixels(), tile.rows) * tile.rows);
+  const std::int64_t tiles = ceil_div(c.batch * s.out_pixels(), tile.rows);
+  const std::int64_t balanced = c.threads == 1 ? tiles : tiles / (kPartsPerThread * c.threads);
+  m.rows = std::max(std::min(fit, balanced), std::min(kFewestTiles, tiles)) * tile.rows;
   m.col_floats = ceil_div(m.rows * s.patch() + simd::kIm2colSlack, 16) * 16;
   m.part_stride = m.col_floats + ceil_div(m.weights.work_floats(m.rows), 16) * 16;
   ScratchCursor cursor(scratch);
@@ -53,40 +55,60 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
   return m;
 }
 
-// Memory of the weight gradient. Each thread's part holds patches by rows, the same in strips, the
-// sums, and the product's work memory; the offsets are in floats.
+// Memory of the weight gradient. If the sums are small, there are several parts of the batch, each
+// with its own sums; a thread has its own patches for the part at hand. Otherwise there is one
+// part, whose patches are shared by all threads. Strides and offsets are in floats.
 struct GradientMemory {
+  bool shared = false;
+  std::int64_t parts = 1;
   std::int64_t rows = 0;  // output pixels in a block
-  float* parts = nullptr;
-  std::int64_t part_stride = 0, strips_at = 0, sums_at = 0, work_at = 0;
+  float* sums = nullptr;  // [parts][sums_stride]
+  std::int64_t sums_stride = 0;
+  float* strips = nullptr;  // the block's patches, of each thread or shared
+  std::int64_t strips_stride = 0;
+  std::int64_t group = 0;  // rows whose patches are copied at once, before they go into strips
+  float* work = nullptr;   // of each thread: the group's patches, and the product's work memory
+  std::int64_t work_stride = 0, product_at = 0;
   std::int64_t used_bytes = 0;
 };
 
-TransposedProduct gradient_product(const ConvShape& s, Precision products) {
+// The product of a block of pixels, without its sums.
+TransposedProduct gradient_product(const ConvShape& s, Precision products,
+                                   const float* dy = nullptr, Slice block = {},
+                                   const float* strips = nullptr) {
   return {.products = products,
           .m = s.out_c,
           .n = s.patch(),
-          .a = nullptr,
-          .b = nullptr,
-          .b_strip_stride = 0,
-          .c = nullptr};
+          .a = dy == nullptr ? nullptr : dy + block.begin * s.out_c,
+          .b = strips,
+          .b_strip_stride = (block.end - block.begin) * tile_size(products).cols};
 }
 
 GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
-  // The sums are read and written once per block, so fewer rows would not pay.
-  constexpr std::int64_t kFewestRows = 256;
+  // The sums are read and written once per block, so fewer rows would not pay. All sizes that
+  // determine the order of the sums depend on the case only.
+  constexpr std::int64_t kFewestRows = 256, kFewestParts = 8, kMostParts = 32;
+  constexpr std::int64_t kAllSums_bytes = 4 << 20, kBlock_bytes = 512 << 10,
+                         kSharedBlock_bytes = 4 << 20, kGroup_bytes = 64 << 10;
   const ConvShape& s = c.shape;
   const std::int64_t width = tile_size(c.products).cols;
+  const std::int64_t patch_bytes = s.patch() * 4;
   GradientMemory m;
-  m.rows = std::max(kFewestRows, cache_sizes().l2_bytes / 2 / (s.patch() * 4));
-  m.rows = std::min(m.rows, ceil_div(c.batch, c.threads) * s.out_pixels());
-  m.strips_at = ceil_div(m.rows * s.patch() + simd::kIm2colSlack, 16) * 16;
-  m.sums_at = m.strips_at + ceil_div(m.rows * ceil_div(s.patch(), width) * width, 16) * 16;
-  m.work_at = m.sums_at + ceil_div(s.weights(), 16) * 16;
-  m.part_stride =
-      m.work_at + ceil_div(gradient_product(s, c.products).work_floats(m.rows), 16) * 16;
+  m.sums_stride = ceil_div(s.weights(), 16) * 16;
+  const std::int64_t fit = std::min(kAllSums_bytes / (m.sums_stride * 4), kMostParts);
+  m.shared = fit < kFewestParts;
+  if (!m.shared) m.parts = sum_parts(c.batch, ceil_div(kFewestRows, s.out_pixels()), fit);
+  m.rows = std::max(kFewestRows, (m.shared ? kSharedBlock_bytes : kBlock_bytes) / patch_bytes);
+  m.rows = std::min(m.rows, c.batch * s.out_pixels());
+  m.strips_stride = ceil_div(m.rows * ceil_div(s.patch(), width) * width, 16) * 16;
+  m.group = std::min(m.rows, std::max<std::int64_t>(4, kGroup_bytes / patch_bytes));
+  m.product_at = ceil_div(m.group * s.patch() + simd::kIm2colSlack, 16) * 16;
+  m.work_stride =
+      m.product_at + ceil_div(gradient_product(s, c.products).work_floats(m.rows), 16) * 16;
   ScratchCursor cursor(scratch);
-  m.parts = cursor.take<float>(m.part_stride * c.threads);
+  m.sums = cursor.take<float>(m.sums_stride * m.parts);
+  m.strips = cursor.take<float>(m.strips_stride * (m.shared ? 1 : c.threads));
+  m.work = cursor.take<float>(m.work_stride * c.threads);
   m.used_bytes = cursor.used_bytes();
   return m;
 }
@@ -130,33 +152,30 @@ class GemmConvolution final : public ConvolutionAlgorithm {
 
   void forward(const ConvShape& s, const ConvolutionContext& context, const float* x,
                const float* weight, const float* bias, float* y) const override {
-    const int threads = context.pool.size();
     const ProductMemory m =
         product_memory(context.scratch, case_of(s, ConvolutionStage::Forward, context));
     pack_weights(m.weights, context.pool, weight, /*k_stride=*/1, /*column_stride=*/s.patch());
-    context.pool.run([&](int t) {
+    const std::int64_t rows = context.batch * s.out_pixels();
+    context.pool.run_parts(ceil_div(rows, m.rows), [&](std::int64_t part, int t) {
+      if (context.stop.stop_requested()) return;
       float* const col = m.parts + t * m.part_stride;
-      const Slice rows = slice_of(context.batch * s.out_pixels(), threads, t);
-      for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
-        const std::int64_t count = block.end - block.begin;
-        float* const out = y + block.begin * s.out_c;
-        simd::im2col(x, col, s, block.begin, block.end);
-        m.weights.multiply(col, s.patch(), out, s.out_c, count, /*accumulate=*/false,
-                           col + m.col_floats);
-        if (bias != nullptr) simd::add_bias(out, bias, count, s.out_c);
-      });
+      const std::int64_t begin = part * m.rows, end = std::min(rows, begin + m.rows);
+      float* const out = y + begin * s.out_c;
+      simd::im2col(x, col, s, begin, end);
+      m.weights.multiply(col, s.patch(), out, s.out_c, end - begin, /*accumulate=*/false,
+                         col + m.col_floats);
+      if (bias != nullptr) simd::add_bias(out, bias, end - begin, s.out_c);
     });
   }
 
   void input_gradient(const ConvShape& s, const ConvolutionContext& context, const float* dy,
                       const float* weight, float* dx, bool accumulate) const override {
-    const int threads = context.pool.size();
     const ProductMemory m =
         product_memory(context.scratch, case_of(s, ConvolutionStage::InputGradient, context));
     pack_weights(m.weights, context.pool, weight, /*k_stride=*/s.patch(), /*column_stride=*/1);
-    context.pool.run([&](int t) {
-      const Slice images = slice_of(context.batch, threads, t);
-      if (images.empty()) return;
+    const std::int64_t at_once = std::max<std::int64_t>(1, m.rows / s.out_pixels());
+    context.pool.run_parts(ceil_div(context.batch, at_once), [&](std::int64_t part, int t) {
+      const Slice images{part * at_once, std::min(context.batch, (part + 1) * at_once)};
       float* const col = m.parts + t * m.part_stride;
       if (!accumulate) {
         std::fill(dx + images.begin * s.in_size(), dx + images.end * s.in_size(), 0.0F);
@@ -171,45 +190,76 @@ class GemmConvolution final : public ConvolutionAlgorithm {
 
   void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,
                        const float* dy, float* d_weight) const override {
-    const int threads = context.pool.size();
     const GradientMemory m =
         gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
-    context.pool.run([&](int t) {
-      float* const part = m.parts + t * m.part_stride;
-      const Slice rows = pixels_of(slice_of(context.batch, threads, t), s);
-      for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
-        simd::im2col(x, part, s, block.begin, block.end);
-        add_products(s, context.products, m, dy + block.begin * s.out_c, block.end - block.begin,
-                     /*first=*/block.begin == rows.begin, part);
-      });
-    });
-    const std::int64_t parts = filled_slices(context.batch, threads);
+    if (m.shared) {
+      sum_together(s, context, m, x, dy);
+    } else {
+      sum_in_parts(s, context, m, x, dy);
+    }
+    const std::int64_t parts = filled_slices(context.batch, m.parts);
     context.pool.parallel_for(s.weights(), 4096, [&](std::int64_t begin, std::int64_t end) {
-      simd::sum_arrays(m.parts + m.sums_at + begin, parts, m.part_stride, d_weight + begin,
-                       end - begin);
+      simd::sum_arrays(m.sums + begin, parts, m.sums_stride, d_weight + begin, end - begin);
     });
   }
 
  private:
-  // Adds the products of one block to a thread's sums; the patches are at the beginning of `part`.
-  static void add_products(const ConvShape& s, Precision products, const GradientMemory& m,
-                           const float* dy, std::int64_t count, bool first, float* part) {
+  static void sum_in_parts(const ConvShape& s, const ConvolutionContext& context,
+                           const GradientMemory& m, const float* x, const float* dy) {
+    context.pool.run_parts(m.parts, [&](std::int64_t part, int t) {
+      float* const strips = m.strips + t * m.strips_stride;
+      float* const work = m.work + t * m.work_stride;
+      const Slice rows = pixels_of(slice_of(context.batch, m.parts, part), s);
+      for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
+        copy_patches(s, context.products, m, x, block, {0, block.end - block.begin}, strips, work);
+        TransposedProduct product = gradient_product(s, context.products, dy, block, strips);
+        product.c = m.sums + part * m.sums_stride;
+        product.multiply({0, product.row_tiles()}, block.end - block.begin,
+                         /*accumulate=*/block.begin > rows.begin, work + m.product_at);
+      });
+    });
+  }
+
+  static void sum_together(const ConvShape& s, const ConvolutionContext& context,
+                           const GradientMemory& m, const float* x, const float* dy) {
+    for_row_blocks(pixels_of({0, context.batch}, s), m.rows, context.stop, [&](Slice block) {
+      const std::int64_t count = block.end - block.begin;
+      context.pool.run_parts(ceil_div(count, m.group), [&](std::int64_t part, int t) {
+        const Slice group{part * m.group, std::min(count, (part + 1) * m.group)};
+        copy_patches(s, context.products, m, x, block, group, m.strips, m.work + t * m.work_stride);
+      });
+      TransposedProduct product = gradient_product(s, context.products, dy, block, m.strips);
+      product.c = m.sums;
+      // With bf16, each piece of the sums packs all patches.
+      const std::int64_t tiles = product.row_tiles();
+      const bool packs = context.products == Precision::BF16;
+      const std::int64_t pieces =
+          packs ? std::min<std::int64_t>(tiles, context.pool.size()) : tiles;
+      context.pool.run_parts(pieces, [&](std::int64_t piece, int t) {
+        product.multiply(slice_of(tiles, pieces, piece), count, /*accumulate=*/block.begin > 0,
+                         m.work + t * m.work_stride + m.product_at);
+      });
+    });
+  }
+
+  // Copies the patches of rows `rows` of a block into the block's strips.
+  static void copy_patches(const ConvShape& s, Precision products, const GradientMemory& m,
+                           const float* x, Slice block, Slice rows, float* strips, float* col) {
     const int width = tile_size(products).cols;
-    for (std::int64_t j = 0; j < s.patch(); j += width) {
-      gemm_kernels().pack({.source = part + j,
-                           .strip_stride = 1,
-                           .k_stride = s.patch(),
-                           .k = count,
-                           .valid = tile_part(s.patch(), j, width),
-                           .width = width,
-                           .out = part + m.strips_at + j * count});
+    const std::int64_t count = block.end - block.begin;
+    for (std::int64_t r = rows.begin; r < rows.end; r += m.group) {
+      const std::int64_t end = std::min(rows.end, r + m.group);
+      simd::im2col(x, col, s, block.begin + r, block.begin + end);
+      for (std::int64_t j = 0; j < s.patch(); j += width) {
+        gemm_kernels().pack({.source = col + j,
+                             .strip_stride = 1,
+                             .k_stride = s.patch(),
+                             .k = end - r,
+                             .valid = tile_part(s.patch(), j, width),
+                             .width = width,
+                             .out = strips + j * count + r * width});
+      }
     }
-    TransposedProduct product = gradient_product(s, products);
-    product.a = dy;
-    product.b = part + m.strips_at;
-    product.b_strip_stride = count * width;
-    product.c = part + m.sums_at;
-    product.multiply({0, product.row_tiles()}, count, /*accumulate=*/!first, part + m.work_at);
   }
 };
 

@@ -39,23 +39,25 @@ struct FilterMemory {
   std::int64_t used_bytes = 0;
 };
 
-// Memory of the weight gradient. If the sums are small enough for one copy per thread, each thread
-// sums over its own tiles; otherwise all threads process one block at a time, each on its rows of
-// the sums.
+// Memory of the weight gradient. If the sums are small, there are several parts of the batch, each
+// with its own sums; a thread has its own tiles for the part at hand. Otherwise there is one part:
+// all threads process one block at a time, each on its rows of the sums.
 struct WinogradGradientMemory {
-  winograd::Gradients products;  // of the first thread, or shared by all
-  bool separate = false;
-  std::int64_t separate_floats = 0;  // between the sums and tiles of consecutive threads
-  float* parts = nullptr;
-  std::int64_t part_stride = 0;  // floats per thread
+  winograd::Gradients products;  // of the first part and thread
+  bool shared = false;
+  std::int64_t parts = 1;
+  std::int64_t tile_floats = 0;  // between the tiles of consecutive threads
+  float* work = nullptr;
+  std::int64_t work_stride = 0;  // floats per thread
   std::int64_t tiles = 0;        // per block
   std::int64_t used_bytes = 0;
 
-  winograd::Gradients of_thread(int t) const {
+  std::int64_t sum_floats() const { return products.points * products.sums_stride; }
+  winograd::Gradients of(std::int64_t part, int thread) const {
     winograd::Gradients g = products;
-    g.sums += t * separate_floats;
-    g.v.data += t * separate_floats;
-    g.d.data += t * separate_floats;
+    g.sums += part * sum_floats();
+    g.v.data += thread * tile_floats;
+    g.d.data += thread * tile_floats;
     return g;
   }
 };
@@ -91,6 +93,7 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
 
 FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
                                                 const ConvolutionCase& c) const {
+  constexpr std::int64_t kBlocksPerThread = 3;
   const TileSize tile = tile_size(c.products);
   FilterMemory m;
   m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
@@ -99,15 +102,19 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   const std::int64_t tile_bytes = points() * (f.from.channels + f.to.channels) * 4;
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
-  const std::int64_t most = ceil_div(c.batch * Tiles(f.to, outputs_).in_image(), c.threads);
-  m.tiles = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2) * tile.rows;
-  m.tiles = std::min(m.tiles, ceil_div(most, tile.rows) * tile.rows);
-  m.v_stride = m.tiles * f.from.channels + kGapFloats;
-  m.m_stride = m.tiles * f.to.channels + kGapFloats;
+  // In units of rows of the products' tiles:
+  const std::int64_t all = ceil_div(c.batch * Tiles(f.to, outputs_).in_image(), tile.rows);
+  const std::int64_t fit = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2);
+  const std::int64_t fewest = c.threads > 1 && target <= l2 ? kBlocksPerThread : 1;
+  m.tiles = piece_for_threads(all, fit, c.threads, fewest) * tile.rows;
+  // A smaller batch may be cut into larger blocks, which need as much memory.
+  const std::int64_t largest = std::min(fit, ceil_div(all, c.threads)) * tile.rows;
+  m.v_stride = largest * f.from.channels + kGapFloats;
+  m.m_stride = largest * f.to.channels + kGapFloats;
   // Holds transposed taps and a block of kernels first, then tiles.
   const std::int64_t for_kernels = 9 * kKernelRows * tile.cols + m.kernels.block_floats();
   const std::int64_t for_tiles =
-      points() * (m.v_stride + m.m_stride) + m.kernels.first.work_floats(m.tiles);
+      points() * (m.v_stride + m.m_stride) + m.kernels.first.work_floats(largest);
   m.part_stride = ceil_div(std::max(for_tiles, for_kernels), 16) * 16;
   ScratchCursor cursor(scratch);
   m.kernels.first.data = cursor.take<float>(m.kernels.words());
@@ -116,9 +123,11 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   return m;
 }
 
+// All sizes that determine the order of the sums depend on the case only.
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
-  constexpr std::int64_t kSeparate = 4 << 20, kLargest = 40 << 20;
+  constexpr std::int64_t kFewestParts = 8, kMostParts = 32, kAllSums_bytes = 8 << 20;
+  constexpr std::int64_t kBlock_bytes = 768 << 10, kSmallest = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
   WinogradGradientMemory m;
@@ -128,28 +137,29 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   g.inputs = s.in_c;
   g.sums_stride = s.out_c * s.in_c + kGapFloats;
   const std::int64_t sum_bytes = points() * g.sums_stride * 4;
-  m.separate = sum_bytes <= kSeparate;
-  // A block fits in L2. The sums are read and written once per block: the larger they are, the
-  // larger the blocks.
-  const std::int64_t target = std::clamp(sum_bytes, cache_sizes().l2_bytes * 3 / 4, kLargest);
   const std::int64_t all = c.batch * Tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image();
-  const std::int64_t most = m.separate ? ceil_div(all, c.threads) : all;
-  m.tiles = std::clamp<std::int64_t>(target / (points() * (s.in_c + s.out_c) * 4), 1, most);
+  const std::int64_t tile_bytes = points() * (s.in_c + s.out_c) * 4;
+  // The sums are read and written once per block: the larger they are, the larger the blocks. A
+  // thread's own block fits in L2.
+  const std::int64_t fit = kAllSums_bytes / sum_bytes;
+  m.shared = fit < kFewestParts;
+  if (!m.shared)
+    m.parts = sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), std::min(fit, kMostParts));
+  const std::int64_t target =
+      m.shared ? std::clamp(4 * sum_bytes, kSmallest, kLargest) : kBlock_bytes;
+  m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);
   g.v.strip = strip;
   g.v.strip_stride = m.tiles * strip;
   g.v.point_stride = ceil_div(s.in_c, strip) * g.v.strip_stride + kGapFloats;
   g.d.strip = s.out_c;
   g.d.point_stride = m.tiles * s.out_c + kGapFloats;
-  m.part_stride = ceil_div(g.at(0).work_floats(m.tiles), 16) * 16;
+  m.tile_floats = points() * (g.v.point_stride + g.d.point_stride);
+  m.work_stride = ceil_div(g.at(0).work_floats(m.tiles), 16) * 16;
   ScratchCursor cursor(scratch);
-  const int copies = m.separate ? c.threads : 1;
-  m.separate_floats = points() * (g.sums_stride + g.v.point_stride + g.d.point_stride);
-  g.sums = cursor.take<float>(m.separate_floats * copies);
-  if (g.sums != nullptr) {
-    g.v.data = g.sums + points() * g.sums_stride;
-    g.d.data = g.v.data + points() * g.v.point_stride;
-  }
-  m.parts = cursor.take<float>(m.part_stride * c.threads);
+  g.sums = cursor.take<float>(m.sum_floats() * m.parts);
+  g.v.data = cursor.take<float>(m.tile_floats * (m.shared ? 1 : c.threads));
+  if (g.v.data != nullptr) g.d.data = g.v.data + points() * g.v.point_stride;
+  m.work = cursor.take<float>(m.work_stride * c.threads);
   m.used_bytes = cursor.used_bytes();
   return m;
 }
@@ -195,13 +205,10 @@ void WinogradConvolution::input_gradient(const ConvShape& s, const ConvolutionCo
 template <class Body>
 void for_kernel_blocks(const ConvolutionContext& context, const winograd::Kernels& u,
                        const Body& body) {
-  const int threads = context.pool.size(), strip = tile_size(u.first.products).cols;
+  const int strip = tile_size(u.first.products).cols;
   const std::int64_t in_strip = u.first.k / kKernelRows;
-  context.pool.run([&](int t) {
-    const Slice mine = slice_of(u.first.strips() * in_strip, threads, t);
-    for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-      body(t, i / in_strip * strip, i % in_strip * kKernelRows);
-    }
+  context.pool.run_parts(u.first.strips() * in_strip, [&](std::int64_t i, int t) {
+    body(t, i / in_strip * strip, i % in_strip * kKernelRows);
   });
 }
 
@@ -256,26 +263,24 @@ void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& c
                                  bool accumulate, float* to) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
   const Tiles tiles(f.to, outputs_);
-  const int threads = context.pool.size();
-  context.pool.run([&](int t) {
+  const std::int64_t all = context.batch * tiles.in_image();
+  context.pool.run_parts(ceil_div(all, memory.tiles), [&](std::int64_t block, int t) {
+    if (context.stop.stop_requested()) return;
     float* part = memory.parts + t * memory.part_stride;
     const PointArray v{part, memory.v_stride, /*strip_stride=*/0, f.from.channels};
     const PointArray m{part + points() * memory.v_stride, memory.m_stride, /*strip_stride=*/0,
                        f.to.channels};
     float* const work = m.data + points() * memory.m_stride;
-    const Slice mine = slice_of(context.batch * tiles.in_image(), threads, t);
-    for (std::int64_t first = mine.begin; first < mine.end; first += memory.tiles) {
-      if (context.stop.stop_requested()) return;
-      const std::int64_t count = std::min(memory.tiles, mine.end - first);
-      for (std::int64_t r = 0; r < count; ++r) {
-        transforms.input(from + tiles.image(first + r) * f.from.size(),
-                         tiles.place(first + r, f.from, f.padding), v, r);
-      }
-      memory.kernels.multiply(v, m, count, work);
-      for (std::int64_t r = 0; r < count; ++r) {
-        transforms.output(m, r, bias, accumulate, tiles.place(first + r, f.to, 0),
-                          to + tiles.image(first + r) * f.to.size());
-      }
+    const std::int64_t first = block * memory.tiles;
+    const std::int64_t count = std::min(memory.tiles, all - first);
+    for (std::int64_t r = 0; r < count; ++r) {
+      transforms.input(from + tiles.image(first + r) * f.from.size(),
+                       tiles.place(first + r, f.from, f.padding), v, r);
+    }
+    memory.kernels.multiply(v, m, count, work);
+    for (std::int64_t r = 0; r < count; ++r) {
+      transforms.output(m, r, bias, accumulate, tiles.place(first + r, f.to, 0),
+                        to + tiles.image(first + r) * f.to.size());
     }
   });
 }
@@ -291,7 +296,6 @@ struct WinogradConvolution::GradientRun {
   const Image from{s.in_h, s.in_w, s.in_c}, to{s.out_h, s.out_w, s.out_c};
   const Tiles tiles{to, algorithm.outputs_};
   const std::int64_t all = context.batch * tiles.in_image();
-  const int threads = context.pool.size();
 
   // Transforms tiles [first + begin, first + end) to rows [begin, end).
   void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
@@ -304,37 +308,37 @@ struct WinogradConvolution::GradientRun {
     }
   }
 
-  void separately() const {
-    context.pool.run([&](int t) {
-      const winograd::Gradients g = memory.of_thread(t);
-      const Slice mine = slice_of(all, threads, t);
+  void in_parts() const {
+    context.pool.run_parts(memory.parts, [&](std::int64_t part, int t) {
+      const winograd::Gradients g = memory.of(part, t);
+      const Slice mine = slice_of(all, memory.parts, part);
       for (std::int64_t first = mine.begin; first < mine.end; first += memory.tiles) {
         if (context.stop.stop_requested()) return;
         const std::int64_t count = std::min(memory.tiles, mine.end - first);
         transform(g, first, 0, count);
         g.multiply({0, g.row_tiles()}, count, /*accumulate=*/first > mine.begin,
-                   memory.parts + t * memory.part_stride);
+                   memory.work + t * memory.work_stride);
       }
     });
-    const std::int64_t parts = filled_slices(all, threads);
-    const winograd::Gradients& g = memory.products;
-    context.pool.parallel_for(g.points * g.sums_stride, 4096,
-                              [&](std::int64_t begin, std::int64_t end) {
-                                simd::sum_arrays(g.sums + begin, parts, memory.separate_floats,
-                                                 g.sums + begin, end - begin);
-                              });
+    const std::int64_t parts = filled_slices(all, memory.parts);
+    float* const sums = memory.products.sums;
+    context.pool.parallel_for(memory.sum_floats(), 4096, [&](std::int64_t begin, std::int64_t end) {
+      simd::sum_arrays(sums + begin, parts, memory.sum_floats(), sums + begin, end - begin);
+    });
   }
 
   void together() const {
     const winograd::Gradients& g = memory.products;
+    const std::int64_t rows = g.row_tiles();
+    const std::int64_t pieces = std::min<std::int64_t>(rows, 8 * context.pool.size());
     for (std::int64_t first = 0; first < all; first += memory.tiles) {
       if (context.stop.stop_requested()) return;
       const std::int64_t count = std::min(memory.tiles, all - first);
       context.pool.parallel_for(
           count, 1, [&](std::int64_t begin, std::int64_t end) { transform(g, first, begin, end); });
-      context.pool.run([&](int t) {
-        g.multiply(slice_of(g.row_tiles(), threads, t), count, /*accumulate=*/first > 0,
-                   memory.parts + t * memory.part_stride);
+      context.pool.run_parts(pieces, [&](std::int64_t piece, int t) {
+        g.multiply(slice_of(rows, pieces, piece), count, /*accumulate=*/first > 0,
+                   memory.work + t * memory.work_stride);
       });
     }
   }
@@ -346,10 +350,10 @@ void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionC
   const WinogradGradientMemory memory =
       gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
   const GradientRun run{*this, s, context, memory, x, dy};
-  if (memory.separate) {
-    run.separately();
-  } else {
+  if (memory.shared) {
     run.together();
+  } else {
+    run.in_parts();
   }
   const winograd::Gradients& g = memory.products;
   context.pool.parallel_for(s.out_c, 1, [&](std::int64_t begin, std::int64_t end) {

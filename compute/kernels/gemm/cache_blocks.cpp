@@ -65,4 +65,11 @@ std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t mul
   return (length + multiple - 1) / multiple * multiple;
 }
 
+std::int64_t piece_for_threads(std::int64_t total, std::int64_t limit, int threads,
+                               std::int64_t fewest) {
+  const std::int64_t per_thread = ceil_div(total, threads);
+  const std::int64_t pieces = std::max(ceil_div(per_thread, limit), std::min(fewest, per_thread));
+  return std::max<std::int64_t>(ceil_div(total, threads * std::max<std::int64_t>(pieces, 1)), 1);
+}
+
 }  // namespace lab

@@ -32,4 +32,9 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 // `multiple`. Returns the length of a piece (0 if total is 0).
 std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple);
 
+// Cuts `total` into pieces of at most `limit`, of equal length except for rounding up, whose number
+// is a multiple of `threads`: at least `fewest` for each thread, if there is so much to cut.
+std::int64_t piece_for_threads(std::int64_t total, std::int64_t limit, int threads,
+                               std::int64_t fewest);
+
 }  // namespace lab

@@ -12,31 +12,30 @@ namespace {
 
 // With less work, waking the threads costs more than they save.
 constexpr double kParallelFlop = 4e5;
-// Threads divide the terms instead of C if C's tiles would keep them busy for less than this share
-// of the time, each thread has at least kFewestTerms terms, and C is small enough that adding the
-// partial sums is cheap.
-constexpr double kLeastBusy = 0.9;
+// Work that one thread does at a time: long enough to hide the cost of handing it out, short enough
+// that threads end at about the same time though some cores are slower or busy.
+constexpr double kPartFlop = 2e7;
+constexpr int kMostPartsPerThread = 8;
+// The terms are divided instead of C if C has too few tiles to divide among threads and to make
+// adding the partial sums expensive. Whether and how depends on the shape only, because it
+// determines the sums' rounding.
+constexpr std::int64_t kFewTiles = 32;
 constexpr std::int64_t kFewestTerms = 1024;
+constexpr std::int64_t kMostTermParts = 16;
 // Up to this many terms, writing C dominates.
 constexpr std::int64_t kFewTerms = 32;
 
-// Returns the share of the time in which the threads of `grid` have work.
-double busy_share(ThreadGrid grid, std::int64_t row_tiles, std::int64_t col_tiles) {
-  const std::int64_t most = ceil_div(row_tiles, grid.rows) * ceil_div(col_tiles, grid.cols);
-  return static_cast<double>(row_tiles * col_tiles) / static_cast<double>(most * grid.size());
-}
-
-ThreadGrid grid_for(const GemmOperands& op, int threads, const GemmKernels& kernels) {
+ThreadGrid grid_for(const GemmOperands& op, int parts, const GemmKernels& kernels) {
   const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
-  // Thread columns would write to the same cache lines where C's rows are not aligned.
-  if (op.k <= kFewTerms && row_tiles >= threads) return {threads, 1};
-  // With thread columns, each thread reads or packs its own part of B. With thread rows, each reads
-  // its own part of A and all of B, which is cheap if B is small.
+  // Parts side by side would write to the same cache lines where C's rows are not aligned.
+  if (op.k <= kFewTerms && row_tiles >= parts) return {parts, 1};
+  // Parts side by side each read or pack their own columns of B. Parts below each other each read
+  // their own rows of A and all of B, which is cheap if B is small.
   const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
   const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
   const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
-  return choose_grid(threads, row_tiles, col_tiles, prefer_rows);
+  return choose_grid(parts, row_tiles, col_tiles, prefer_rows);
 }
 
 // The packed GEMM's product of FP32 matrices; a step is one term.
@@ -160,16 +159,18 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
     run_on(pool, [&](int t) { packed.run(t); });
     return;
   }
-  const ThreadGrid grid = grid_for(op, threads, kernels);
-  const std::int64_t part_bytes = op.m * op.n * static_cast<std::int64_t>(sizeof(float));
-  if (pool != nullptr && op.k >= kFewestTerms * threads && part_bytes <= cache_sizes().l2_bytes &&
-      busy_share(grid, row_tiles, col_tiles) < kLeastBusy) {
-    gemm_split_terms(op, *pool, kernels, stop);
+  if (row_tiles * col_tiles < kFewTiles && op.k >= 2 * kFewestTerms) {
+    const auto parts = static_cast<int>(std::min(op.k / kFewestTerms, kMostTermParts));
+    gemm_split_terms(op, parts, pool, kernels, stop);
     return;
   }
-  run_on(pool, [&](int t) {
-    gemm_direct(op, piece(op.m, kernels.mr, grid.rows, t / grid.cols),
-                piece(op.n, kernels.nr, grid.cols, t % grid.cols), kernels, stop);
+  const auto per_thread = static_cast<int>(
+      std::clamp(flop / threads / kPartFlop, 1.0, static_cast<double>(kMostPartsPerThread)));
+  const ThreadGrid grid = grid_for(op, threads == 1 ? 1 : threads * per_thread, kernels);
+  run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
+    const int at = static_cast<int>(part);
+    gemm_direct(op, piece(op.m, kernels.mr, grid.rows, at / grid.cols),
+                piece(op.n, kernels.nr, grid.cols, at % grid.cols), kernels, stop);
   });
 }
 

@@ -104,32 +104,29 @@ void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKerne
   if (rows.size() > 0 && cols.size() > 0) DirectGemm(op, rows, cols, kernels).run(stop);
 }
 
-void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernels& kernels,
-                      const std::stop_token& stop) {
+void gemm_split_terms(const GemmOperands& op, int parts, ThreadPool* pool,
+                      const GemmKernels& kernels, const std::stop_token& stop) {
   const std::int64_t size = op.m * op.n;
-  float* sums = gemm_scratch().sums.at_least((pool.size() - 1) * size);
-  pool.run([&](int t) {
-    const Range terms = piece(op.k, 1, pool.size(), t);
+  float* sums = gemm_scratch().sums.at_least((parts - 1) * size);
+  run_parts_on(pool, parts, [&](std::int64_t p, int /*thread*/) {
+    const Range terms = piece(op.k, 1, parts, static_cast<int>(p));
     GemmOperands part = op;
     part.k = terms.size();
     part.a += terms.begin * op.a_k;
     part.b += terms.begin * op.b_k;
-    if (t > 0) {
-      part.c = sums + (t - 1) * size;
+    if (p > 0) {
+      part.c = sums + (p - 1) * size;
       part.ldc = op.n;
       part.accumulate = false;
     }
     gemm_direct(part, {0, op.m}, {0, op.n}, kernels, stop);
   });
   if (stop.stop_requested()) return;
-  pool.run([&](int thread) {
-    const Range rows = piece(op.m, 1, pool.size(), thread);
-    for (int t = 1; t < pool.size(); ++t) {
-      const float* part = sums + (t - 1) * size;
-      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        float* c = op.c + i * op.ldc;
-        for (std::int64_t j = 0; j < op.n; ++j) c[j] += part[i * op.n + j];
-      }
+  run_parts_on(pool, op.m, [&](std::int64_t i, int /*thread*/) {
+    float* c = op.c + i * op.ldc;
+    for (int p = 1; p < parts; ++p) {
+      const float* part = sums + (p - 1) * size + i * op.n;
+      for (std::int64_t j = 0; j < op.n; ++j) c[j] += part[j];
     }
   });
 }

@@ -29,16 +29,22 @@ void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task) {
   }
 }
 
-ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,
+void run_parts_on(ThreadPool* pool, std::int64_t parts,
+                  FunctionRef<void(std::int64_t part, int thread)> task) {
+  if (pool != nullptr) return pool->run_parts(parts, task);
+  for (std::int64_t part = 0; part < parts; ++part) task(part, 0);
+}
+
+ThreadGrid choose_grid(int parts, std::int64_t row_tiles, std::int64_t col_tiles,
                        bool prefer_rows) {
-  ThreadGrid best{1, threads};
+  ThreadGrid best{1, parts};
   std::int64_t best_tiles = 0;
-  for (int rows = 1; rows <= threads; ++rows) {
-    if (threads % rows != 0) continue;
-    const std::int64_t tiles = ceil_div(row_tiles, rows) * ceil_div(col_tiles, threads / rows);
+  for (int rows = 1; rows <= parts; ++rows) {
+    if (parts % rows != 0) continue;
+    const std::int64_t tiles = ceil_div(row_tiles, rows) * ceil_div(col_tiles, parts / rows);
     const bool better = prefer_rows ? tiles <= best_tiles : tiles < best_tiles;
     if (rows == 1 || better) {
-      best = {rows, threads / rows};
+      best = {rows, parts / rows};
       best_tiles = tiles;
     }
   }

@@ -50,19 +50,20 @@ struct Operands {
 };
 using GemmOperands = Operands<float>;
 
-// The threads as a grid over C: rows x columns.
+// C divided among threads, or into parts: rows x columns.
 struct ThreadGrid {
   int rows = 1;
   int cols = 1;
   int size() const { return rows * cols; }
 };
-// Runs `task` on all threads of the pool, or as thread 0 on the caller if `pool` is null.
+// Both work on the pool's threads, or as thread 0 on the caller if `pool` is null.
 void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task);
-// Returns the grid of exactly `threads` threads with the smallest maximum part of C, in whole
+void run_parts_on(ThreadPool* pool, std::int64_t parts,
+                  FunctionRef<void(std::int64_t part, int thread)> task);
+// Returns the grid of exactly `parts` parts with the smallest maximum part of C, in whole
 // tiles. Ties go to the grid with more rows if `prefer_rows`, otherwise to the one with more
 // columns.
-ThreadGrid choose_grid(int threads, std::int64_t row_tiles, std::int64_t col_tiles,
-                       bool prefer_rows);
+ThreadGrid choose_grid(int parts, std::int64_t row_tiles, std::int64_t col_tiles, bool prefer_rows);
 
 // Returns piece `index` of [0, total) divided into `pieces`, with cuts at multiples of `multiple`.
 Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index);
@@ -111,10 +112,10 @@ void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKerne
 bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
              const GemmKernels& kernels);
 
-// For a small C with many terms: each thread sums a range of the terms for all of C, then the
-// partial sums are added in thread order.
-void gemm_split_terms(const GemmOperands& op, ThreadPool& pool, const GemmKernels& kernels,
-                      const std::stop_token& stop);
+// For a small C with many terms: each part sums a range of the terms for all of C, then the partial
+// sums are added in order.
+void gemm_split_terms(const GemmOperands& op, int parts, ThreadPool* pool,
+                      const GemmKernels& kernels, const std::stop_token& stop);
 
 // Throws Error(Errc::InvalidArgument) naming the operation and the shapes. Args is GemmArgs or
 // Bf16GemmArgs.

@@ -54,8 +54,13 @@ std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) con
     ask(ConvolutionStage::WeightGradient, a->weight_gradient);
   }
   ScratchCursor bias({});
-  bias.take<double>(shape_.out_c * threads);
+  bias.take<double>(shape_.out_c * bias_parts(max_batch));
   return std::max(most, bias.used_bytes());
+}
+
+std::int64_t Convolution::bias_parts(std::int64_t batch) const {
+  constexpr std::int64_t kFewestRows = 256;
+  return sum_parts(batch * shape_.out_pixels(), kFewestRows);
 }
 
 const Convolution::Algorithms& Convolution::algorithms(Kernels kernels) const {
@@ -108,20 +113,20 @@ void Convolution::backward(const Pass& pass) {
 }
 
 void Convolution::bias_gradient(const Pass& pass) const {
-  const int threads = pass.pool.size();
+  const std::int64_t parts = bias_parts(pass.batch);
   ScratchCursor cursor(pass.scratch);
-  double* sums = cursor.take<double>(shape_.out_c * threads);
-  pass.pool.run([&](int t) {
-    double* own_sums = sums + t * shape_.out_c;
-    std::fill(own_sums, own_sums + shape_.out_c, 0.0);
-    const Slice rows = slice_of(pass.batch * shape_.out_pixels(), threads, t);
+  double* sums = cursor.take<double>(shape_.out_c * parts);
+  pass.pool.run_parts(parts, [&](std::int64_t part, int /*thread*/) {
+    double* of_part = sums + part * shape_.out_c;
+    std::fill(of_part, of_part + shape_.out_c, 0.0);
+    const Slice rows = slice_of(pass.batch * shape_.out_pixels(), parts, part);
     if (rows.empty()) return;
     simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
-                      own_sums);
+                      of_part);
   });
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
-    for (int t = 0; t < threads; ++t) sum += sums[t * shape_.out_c + c];
+    for (std::int64_t p = 0; p < parts; ++p) sum += sums[p * shape_.out_c + c];
     bias_.grad[c] = static_cast<float>(sum);
   }
 }
@@ -149,10 +154,18 @@ ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch scratch, Direction dire
     }
     m.sums = cursor.take<float>(shape_.weights() * simd::image_lanes());
     m.pixel_sums = cursor.take<double>(shape_.out_c * simd::image_lanes());
-    m.weight_grad = cursor.take<float>(shape_.weights());
   }
   m.bytes = cursor.used_bytes();
   return m;
+}
+
+ConvolutionLanes::Sums ConvolutionLanes::carve_sums(Scratch scratch) const {
+  ScratchCursor cursor(scratch);
+  Sums sums;
+  sums.weight_grad = cursor.take<float>(shape_.weights());
+  sums.bias_grad = cursor.take<double>(shape_.out_c);
+  sums.bytes = cursor.used_bytes();
+  return sums;
 }
 
 void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
@@ -166,6 +179,10 @@ void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
     std::fill_n(m.dy_plane, plane_of(rotated(shape_)).floats(), 0.0F);
     simd::pack_direct_weights(rotated_weights(shape_, weight_.value), m.packed);
   }
+}
+
+void ConvolutionLanes::begin_part(Scratch scratch) const {
+  const Memory m = carve(scratch, Direction::Backward);
   std::fill_n(m.sums, shape_.weights() * simd::image_lanes(), 0.0F);
   std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
 }
@@ -192,21 +209,23 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
   correlate_lanes(back, m.dy_plane, m.packed, nullptr, {0, back.out_h}, dx);
 }
 
-void ConvolutionLanes::end(Scratch scratch) const {
+void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
   const Memory m = carve(scratch, Direction::Backward);
-  simd::sum_lanes(m.sums, m.weight_grad, shape_.weights());
-}
-
-void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, int threads) const {
-  const Memory m = carve(first, Direction::Backward);
-  simd::sum_arrays(m.weight_grad, threads, stride_bytes / 4, weight_.grad, shape_.weights());
+  const Sums to = carve_sums(sums);
+  simd::sum_lanes(m.sums, to.weight_grad, shape_.weights());
   const std::int64_t lanes = simd::image_lanes();
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
+    to.bias_grad[c] =
+        std::accumulate(m.pixel_sums + c * lanes, m.pixel_sums + (c + 1) * lanes, 0.0);
+  }
+}
+
+void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const {
+  const Sums m = carve_sums(first);
+  simd::sum_arrays(m.weight_grad, parts, stride_bytes / 4, weight_.grad, shape_.weights());
+  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
-    for (int t = 0; t < threads; ++t) {
-      const double* of_thread = m.pixel_sums + t * (stride_bytes / 8) + c * lanes;
-      sum = std::accumulate(of_thread, of_thread + lanes, sum);
-    }
+    for (std::int64_t p = 0; p < parts; ++p) sum += m.bias_grad[p * (stride_bytes / 8) + c];
     bias_.grad[c] = static_cast<float>(sum);
   }
 }

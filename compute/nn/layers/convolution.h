@@ -22,11 +22,13 @@ class ConvolutionLanes final : public LaneOp {
       : shape_(shape), weight_(weight), bias_(bias), input_gradient_(input_gradient) {}
 
   std::int64_t bytes(Direction direction) const override { return carve({}, direction).bytes; }
+  std::int64_t sum_bytes() const override { return carve_sums({}).bytes; }
   void begin(Direction direction, Scratch scratch) const override;
+  void begin_part(Scratch scratch) const override;
   void forward(float* x, float* y, Scratch scratch) const override;
   void backward(const float* x, const float* dy, float* dx, Scratch scratch) const override;
-  void end(Scratch scratch) const override;
-  void finish(Scratch first, std::int64_t stride_bytes, int threads) const override;
+  void end_part(Scratch scratch, Scratch sums) const override;
+  void finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const override;
 
  private:
   struct Memory {
@@ -35,10 +37,15 @@ class ConvolutionLanes final : public LaneOp {
     float* packed = nullptr;       // weights; rotated by 180 degrees in backward
     float* sums = nullptr;         // [weights, lanes]
     double* pixel_sums = nullptr;  // [out_c, lanes]
-    float* weight_grad = nullptr;  // this thread's partial sum
+    std::int64_t bytes = 0;
+  };
+  struct Sums {
+    float* weight_grad = nullptr;
+    double* bias_grad = nullptr;
     std::int64_t bytes = 0;
   };
   Memory carve(Scratch scratch, Direction direction) const;
+  Sums carve_sums(Scratch scratch) const;
   const float* plane(const float* x, const Memory& memory) const;
 
   const simd::ConvShape shape_;
@@ -82,6 +89,7 @@ class Convolution final : public Op {
     const ConvolutionAlgorithm* weight_gradient;
   };
   const Algorithms& algorithms(Kernels kernels) const;
+  std::int64_t bias_parts(std::int64_t batch) const;
   void bias_gradient(const Pass& pass) const;
 
   const simd::ConvShape shape_;

@@ -10,8 +10,9 @@
 namespace lab::nn {
 
 struct BatchNorm::Memory {
-  double* sums = nullptr;  // [threads][sums_stride]: two sums per channel
+  double* sums = nullptr;  // [parts][sums_stride]: two sums per channel
   std::int64_t sums_stride = 0;
+  std::int64_t parts = 1;  // of the rows
 };
 
 BatchNorm::BatchNorm(std::int64_t channels, const Parameter& weight, const Parameter& bias,
@@ -28,18 +29,20 @@ BatchNorm::BatchNorm(std::int64_t channels, const Parameter& weight, const Param
       mean_gradient_(mean_.size()),
       slope_(mean_.size()) {}
 
-BatchNorm::Memory BatchNorm::carve(Scratch scratch, int threads, std::int64_t* used) const {
+BatchNorm::Memory BatchNorm::carve(Scratch scratch, std::int64_t rows, std::int64_t* used) const {
+  constexpr std::int64_t kFewestRows = 64;
   Memory m;
+  m.parts = sum_parts(rows, kFewestRows);
   m.sums_stride = (2 * channels_ + 7) / 8 * 8;
   ScratchCursor cursor(scratch);
-  m.sums = cursor.take<double>(m.sums_stride * threads);
+  m.sums = cursor.take<double>(m.sums_stride * m.parts);
   if (used != nullptr) *used = cursor.used_bytes();
   return m;
 }
 
-std::int64_t BatchNorm::scratch_bytes(int threads, std::int64_t /*max_batch*/) const {
+std::int64_t BatchNorm::scratch_bytes(int /*threads*/, std::int64_t max_batch) const {
   std::int64_t used = 0;
-  carve({}, threads, &used);
+  carve({}, max_batch * output->shape.height * output->shape.width, &used);
   return used;
 }
 
@@ -49,29 +52,28 @@ std::int64_t BatchNorm::rows(const Pass& pass) const {
 
 namespace {
 
-// Adds the other threads' sums to the first thread's, in order.
-void combine(double* sums, std::int64_t n, std::int64_t stride, int threads) {
-  for (int t = 1; t < threads; ++t) {
-    for (std::int64_t i = 0; i < n; ++i) sums[i] += sums[t * stride + i];
+// Adds the other parts' sums to the first part's, in order.
+void combine(double* sums, std::int64_t n, std::int64_t stride, std::int64_t parts) {
+  for (std::int64_t part = 1; part < parts; ++part) {
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += sums[part * stride + i];
   }
 }
 
 }  // namespace
 
 void BatchNorm::batch_statistics(const Pass& pass) {
-  const int threads = pass.pool.size();
-  const Memory m = carve(pass.scratch, threads);
   const std::int64_t n = rows(pass);
+  const Memory m = carve(pass.scratch, n);
   const auto reduce = [&](auto&& add) {
-    pass.pool.run([&](int t) {
-      double* sums = m.sums + t * m.sums_stride;
+    pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
+      double* sums = m.sums + part * m.sums_stride;
       std::fill(sums, sums + channels_, 0.0);
-      const Slice slice = slice_of(n, threads, t);
+      const Slice slice = slice_of(n, m.parts, part);
       if (!slice.empty()) {
         add(in().data + slice.begin * channels_, slice.end - slice.begin, sums);
       }
     });
-    combine(m.sums, channels_, m.sums_stride, threads);
+    combine(m.sums, channels_, m.sums_stride, m.parts);
   };
   reduce([&](const float* x, std::int64_t count, double* sums) {
     simd::column_sums(x, count, channels_, sums);
@@ -124,20 +126,19 @@ void BatchNorm::forward(const Pass& pass) {
 }
 
 void BatchNorm::backward(const Pass& pass) {
-  const int threads = pass.pool.size();
-  const Memory m = carve(pass.scratch, threads);
   const std::int64_t n = rows(pass);
+  const Memory m = carve(pass.scratch, n);
   const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
-  pass.pool.run([&](int t) {
-    double* sums = m.sums + t * m.sums_stride;
+  pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
+    double* sums = m.sums + part * m.sums_stride;
     std::fill(sums, sums + 2 * channels_, 0.0);
-    const Slice slice = slice_of(n, threads, t);
+    const Slice slice = slice_of(n, m.parts, part);
     if (slice.empty()) return;
     const std::int64_t at = slice.begin * channels_;
     simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
                              slice.end - slice.begin, channels_, sums, sums + channels_);
   });
-  combine(m.sums, 2 * channels_, m.sums_stride, threads);
+  combine(m.sums, 2 * channels_, m.sums_stride, m.parts);
   const double share = 1.0 / static_cast<double>(n);
   for (std::size_t c = 0; c < mean_.size(); ++c) {
     const double sum_g = m.sums[c], sum_gx = m.sums[static_cast<std::size_t>(channels_) + c];

@@ -35,7 +35,7 @@ class BatchNorm final : public Op {
   GpuBatchNorm gpu_norm(const GpuPass& pass) const;
 
   struct Memory;
-  Memory carve(Scratch scratch, int threads, std::int64_t* used = nullptr) const;
+  Memory carve(Scratch scratch, std::int64_t rows, std::int64_t* used = nullptr) const;
   std::int64_t rows(const Pass& pass) const;
   void batch_statistics(const Pass& pass);
   void running_statistics();

@@ -120,15 +120,70 @@ TEST(ThreadPool, PinsItsThreads) {
   const auto cores = thread_affinity();
   if (cores.size() < 2) GTEST_SKIP() << "needs at least two cores";
   ThreadPool pool({cores[1], cores[0]});
-  std::vector<int> where(2, -1);
+  std::vector<std::vector<int>> where(2);
   {
     const ThreadPool::Guard guard = pool.bind_caller();
-    for (int i = 0; i < 20; ++i) {
-      pool.run([&](int t) { where[static_cast<std::size_t>(t)] = sched_getcpu(); });
-      EXPECT_EQ(where, pool.cores());
+    pool.run([&](int t) { where[static_cast<std::size_t>(t)] = thread_affinity(); });
+  }
+  EXPECT_EQ(where, (std::vector<std::vector<int>>{{cores[1]}, {cores[0]}}));
+  EXPECT_EQ(thread_affinity(), cores);  // the guard restored the caller's affinity
+}
+
+TEST(ThreadPool, CallsEachPartOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(some_cores(threads));
+    for (const std::int64_t parts : {0, 1, 2, 7, 8, 100}) {
+      std::vector<std::atomic<int>> calls(static_cast<std::size_t>(parts));
+      std::vector<std::atomic<bool>> inside(static_cast<std::size_t>(threads));
+      std::atomic<bool> shared = false;
+      pool.run_parts(parts, [&](std::int64_t part, int t) {
+        if (inside[static_cast<std::size_t>(t)].exchange(true)) shared = true;
+        ++calls[static_cast<std::size_t>(part)];
+        inside[static_cast<std::size_t>(t)] = false;
+      });
+      for (const auto& c : calls) EXPECT_EQ(c, 1);
+      EXPECT_FALSE(shared);
     }
   }
-  EXPECT_EQ(thread_affinity(), cores);  // the guard restored the caller's affinity
+}
+
+// The first thread does not return before all other parts are done, its own among them.
+TEST(ThreadPool, TakesThePartsOfADelayedThread) {
+  ThreadPool pool(some_cores(2));
+  constexpr std::int64_t kParts = 20;
+  std::atomic<std::int64_t> done = 0;
+  pool.run_parts(kParts, [&](std::int64_t part, int /*thread*/) {
+    while (part == 0 && done < kParts - 1) std::this_thread::yield();
+    ++done;
+  });
+  EXPECT_EQ(done, kParts);
+}
+
+TEST(ThreadPool, RunsManySmallForksOfParts) {
+  ThreadPool pool(some_cores(3));
+  std::vector<std::int64_t> sums(5);
+  constexpr int kForks = 3000;
+  for (int i = 0; i < kForks; ++i) {
+    pool.run_parts(5,
+                   [&](std::int64_t part, int) { sums[static_cast<std::size_t>(part)] += part; });
+    if (i % 100 == 0) pool.run([](int) {});
+    if (i % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(sums, (std::vector<std::int64_t>{0, kForks, 2 * kForks, 3 * kForks, 4 * kForks}));
+}
+
+TEST(ThreadPool, RethrowsTheErrorOfAPart) {
+  ThreadPool pool(some_cores(3));
+  for (std::int64_t thrower = 0; thrower < 9; ++thrower) {
+    EXPECT_THROW(pool.run_parts(9,
+                                [&](std::int64_t part, int) {
+                                  if (part == thrower) throw std::runtime_error("a part");
+                                }),
+                 std::runtime_error);
+  }
+  std::atomic<int> calls = 0;
+  pool.run_parts(9, [&](std::int64_t, int) { ++calls; });
+  EXPECT_EQ(calls, 9);
 }
 
 TEST(ThreadPool, DoesNotPinToUnknownCores) {

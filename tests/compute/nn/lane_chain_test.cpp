@@ -24,13 +24,13 @@ namespace {
 using Range = std::pair<std::size_t, std::size_t>;
 
 std::vector<Range> chains_of(NetworkPlan plan, std::int64_t batch,
-                             ConvolutionChooser& chooser = rule_chooser(), int threads = 1) {
+                             ConvolutionChooser& chooser = rule_chooser()) {
   Machine machine;
   const Preparation preparation{
       .pool = machine.at(cpu()).threads(), .max_batch = batch, .chooser = chooser};
   for (const auto& op : plan.ops) op->prepare(preparation);
   std::vector<Range> ranges;
-  for (const LaneChain& chain : find_lane_chains(plan, batch, threads)) {
+  for (const LaneChain& chain : find_lane_chains(plan)) {
     ranges.emplace_back(chain.first(), chain.last());
   }
   return ranges;
@@ -44,7 +44,6 @@ TEST(LaneChain, IsNotUsedForOtherNetworks) {
   NamedChooser gemm("gemm");
   EXPECT_TRUE(chains_of(plan_model("lenet"), 256, gemm).empty()) << "other algorithms";
   EXPECT_EQ(chains_of(plan_model("lenet"), 1).empty(), simd::image_lanes() > 2) << "empty lanes";
-  EXPECT_TRUE(chains_of(plan_model("lenet"), 32, rule_chooser(), 64).empty()) << "idle threads";
   EXPECT_TRUE(chains_of(plan_model("mlp"), 256).empty()) << "no convolution";
   EXPECT_TRUE(chains_of(plan_model("resnet18"), 64).empty()) << "statistics of the whole batch";
 }

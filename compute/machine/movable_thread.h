@@ -1,0 +1,32 @@
+#pragma once
+// A thread that others can move to their core while it is needed and its own core is busy.
+#include <pthread.h>
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace lab {
+
+// All members but attach() may be called by other threads, one at a time.
+class MovableThread {
+ public:
+  // Makes this the calling thread.
+  void attach();
+
+  // CPU time that the thread has used, in nanoseconds; 0 if it is not known.
+  std::int64_t cpu_ns() const;
+
+  // Restricts the thread to the core on which the calling thread runs; move_back() restores its
+  // affinity. Without effect if the system refuses, or has more cores than a cpu_set_t.
+  void move_here();
+  void move_back();
+
+ private:
+  pid_t id_ = 0;
+  clockid_t clock_{};
+  bool moved_ = false;
+  cpu_set_t before_{};
+};
+
+}  // namespace lab

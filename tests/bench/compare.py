@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares device-lab's kernels and training with PyTorch, oneDNN and OpenBLAS, and checks the bars.
 
-  tests/bench/compare.py [--build build/release] [--torch PYTHON]... [--only NAME,...] [--quick]
+  tests/bench/compare.py [--build build/release] [--torch PYTHON]... [--onednn FILE]
+                         [--simd sse4|avx2|avx512] [--only NAME,...] [--quick]
 
 Builds the programs it needs. Every value is the median over the rounds of a ratio. Each round measures
 every contender once, after a warm-up, on two threads (one on a machine with one core). PyTorch is
@@ -11,8 +12,17 @@ as not met.
 
 Each --torch names a Python interpreter that has PyTorch. Default: /usr/bin/python3 with Debian's
 PyTorch 1.13, and $LAB_TORCH_PYTHON for a current release:
-  python3 -m venv VENV && VENV/bin/pip install torch numpy
+  python3 -m venv VENV && VENV/bin/pip install torch numpy onednn-cpu-gomp
   LAB_TORCH_PYTHON=VENV/bin/python tests/bench/compare.py
+
+The peers of sgemm are Debian's oneDNN and OpenBLAS, torch.mm and oneDNN's inner product as PyTorch calls
+it, MKL's sgemm called in PyTorch's library, and sgemm and matmul of a oneDNN 3 from PyPI: --onednn, or
+lib/libdnnl.so.3 in the folder of the Python's environment. Products too short to time from Python are
+left to the peers that are called directly.
+
+--simd caps device-lab and all peers at one level, so that a machine with AVX-512 also compares AVX2 with
+AVX2. Without it all use their best level, and caps in the environment are ignored. The heading names the
+level that each of them reports. MKL reports none and ignores its cap on processors that are not Intel's.
 """
 import argparse
 import os
@@ -23,8 +33,9 @@ import subprocess
 import sys
 import time
 
+import simd
 from comparison_rows import ROWS, Setup
-from peers import THREADS, NotRun, TorchVersion, run
+from peers import NotRun, TorchVersion, run, take_cores
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEBIAN_PYTHON = "/usr/bin/python3"
@@ -38,7 +49,7 @@ def say(text):
 
 def torch_versions(pythons):
     pythons = pythons or [DEBIAN_PYTHON, os.environ.get("LAB_TORCH_PYTHON")]
-    return [TorchVersion(python) for python in pythons if python]
+    return [TorchVersion(python) for python in dict.fromkeys(pythons) if python]
 
 
 def build(folder, targets):
@@ -85,6 +96,14 @@ def machine(setup):
                       *(["each round's fastest step or call"] if setup.fastest else [])])
 
 
+def levels(setup, level):
+    """Sentences for the heading: the level of each program and library, and caps without effect."""
+    reports, missing = setup.levels()
+    wanted = f"at {level} (--simd)" if level else "at the best level of this machine"
+    return ["; ".join([f"Measured {wanted}: " + ", ".join(one.text() for one in reports), *missing]),
+            *simd.mismatches(reports, level)]
+
+
 def busy():
     """A list with a warning if other processes use the processor, otherwise empty."""
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
@@ -117,11 +136,6 @@ def at_least_one(text):
     return value
 
 
-def take_cores():
-    """Restricts this process, and thereby all measured processes, to THREADS cores."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -129,6 +143,9 @@ def arguments():
                         help="configured build folder (build/release)")
     parser.add_argument("--no-build", action="store_true", help="use the existing build")
     parser.add_argument("--torch", action="append", metavar="PYTHON", default=[])
+    parser.add_argument("--onednn", type=pathlib.Path, metavar="FILE", help="a libdnnl.so.3")
+    parser.add_argument("--simd", choices=simd.CAPS, metavar="LEVEL",
+                        help=f"highest SIMD level of all contenders: {', '.join(simd.CAPS)}")
     parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAME,...",
                         help=", ".join(ROWS))
     parser.add_argument("--quick", action="store_true", help="two rounds, for a quick check")
@@ -143,6 +160,7 @@ def arguments():
 
 def main():
     args = arguments()
+    simd.cap(args.simd, os.environ)
     setup = Setup(args.build.resolve(), torch_versions(args.torch), args, say)
     chosen = [ROWS[name] for name in args.only]
     warning = busy()
@@ -150,15 +168,17 @@ def main():
         targets = sorted({target for row in chosen for target in row.targets})
         setup.unbuilt = build(setup.folder, targets)
     take_cores()
-    about = "\n\n".join([machine(setup), *warning])
+    said = levels(setup, args.simd)
+    about = "\n\n".join([machine(setup), *said, *warning])
     outcomes = setup.measure(chosen)
     text = f"{about}\n\n{table(outcomes)}"
     print(text)
     if args.markdown:
         args.markdown.write_text(text + "\n")
-    proven = setup.rounds >= FEWEST_ROUNDS and not setup.fastest
+    proven = setup.rounds >= FEWEST_ROUNDS and not setup.fastest and len(said) == 1
     if not proven:
-        print(f"\nNot conclusive: that requires medians of at least {FEWEST_ROUNDS} rounds.")
+        print(f"\nNot conclusive: that requires medians of at least {FEWEST_ROUNDS} rounds, at the "
+              "level of --simd.")
     return 0 if proven and all(outcome.met() for outcome in outcomes) else 1
 
 

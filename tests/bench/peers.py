@@ -11,6 +11,7 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 THREADS = min(2, len(os.sched_getaffinity(0)))
+LAB = "device-lab f32"
 BATCHES = 10  # in device-lab's synthetic training set
 
 
@@ -157,6 +158,9 @@ class Race:
                     self.turns.pop(one.name, None)
                 self.say(f"{self.work.model} {self.work.batch}, round {index + 1} of "
                          f"{self.rounds}: {one.name}, {time.monotonic() - begin:.0f} s")
+
+    def failed(self, *names):
+        return any(name in self.failures for name in names)
 
     def of(self, name):
         if name in self.failures:

@@ -2,11 +2,14 @@
 // interleave the contenders and, with --peak, a measurement of the processor's peak. Every
 // contender's result is verified before timing starts.
 //
-//     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] MxNxK...
+//     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak]
+//                       [--peer NAME=COMMAND]... MxNxK...
 //
 // Prints one JSON object per shape: seconds per call of each contender in each of N rounds, the
 // median (with --fastest, the minimum) over a slice of about X seconds. --bf16 adds the lab's GEMM
-// with bf16 operands; --peak adds the peak of each round in GFLOP/s.
+// with bf16 operands; --peak adds the peak of each round in GFLOP/s. --peer adds the contenders of
+// another process as "NAME.CONTENDER" (gemm_peer.cpp, torch_gemm.py); a contender that has no time
+// for a shape is left out there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,10 +17,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "compute/core/error.h"
@@ -29,6 +34,7 @@
 #include "compute/measure/measure.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
+#include "tests/bench/peer_process.h"
 #include "tests/support/product_shape.h"
 
 namespace {
@@ -46,6 +52,7 @@ struct Options {
   bool fastest = false;
   bool bf16 = false;
   bool peak = false;
+  std::vector<std::pair<std::string, std::string>> peers;  // name and command
   std::vector<ProductShape> shapes;
 };
 
@@ -63,6 +70,11 @@ bool parse(std::span<char*> words, Options& options) {
       options.rounds = std::atoi(words[++i]);
     } else if (word == "--seconds" && i + 1 < words.size()) {
       options.seconds = std::atof(words[++i]);
+    } else if (word == "--peer" && i + 1 < words.size()) {
+      const std::string_view peer = words[++i];
+      const std::size_t equals = peer.find('=');
+      if (equals == std::string_view::npos) return false;
+      options.peers.emplace_back(peer.substr(0, equals), peer.substr(equals + 1));
     } else {
       options.shapes.push_back(lab::test::parse_product_shape(word));
       if (options.shapes.back().m == 0) return false;
@@ -76,6 +88,21 @@ struct Contender {
   bool library = false;
   std::function<void()> multiply;
   std::vector<double> seconds;  // per call, one value per round
+};
+
+// Contenders of another process, "NAME.CONTENDER".
+struct Peer {
+  Peer(std::string title, const std::string& command) : name(std::move(title)), process(command) {}
+  std::string name;
+  lab::bench::PeerProcess process;
+};
+
+// One of them for one shape. `reason` is why it has no time there; empty if it has.
+struct PeerTimes {
+  Peer* peer;
+  std::string contender;
+  std::string reason;
+  std::vector<double> seconds;
 };
 
 class Bench {
@@ -116,6 +143,12 @@ class Bench {
     contenders_.push_back({"lab_bf16", false, multiply, {}});
   }
 
+  void add(Peer& peer) {
+    for (const std::string& name : peer.process.contenders()) {
+      peer_times_.push_back({&peer, name, {}, {}});
+    }
+  }
+
   void time(const Options& options) {
     const lab::MeasureOptions slice{.budget_s = options.seconds, .min_time_s = options.seconds / 2};
     for (int round = 0; round < options.rounds; ++round) {
@@ -127,6 +160,7 @@ class Bench {
         one.seconds.push_back(options.fastest ? time.min_s : time.median_s);
         if (one.library) std::this_thread::sleep_for(kSettle);
       }
+      for (PeerTimes& one : peer_times_) time(one, options);
     }
   }
 
@@ -137,11 +171,29 @@ class Bench {
     for (const Contender& one : contenders_) {
       fmt::print(",\"{}_s\":[{:.9f}]", one.name, fmt::join(one.seconds, ","));
     }
+    for (const PeerTimes& one : peer_times_) {
+      if (!one.reason.empty()) continue;
+      fmt::print(",\"{}.{}_s\":[{:.9f}]", one.peer->name, one.contender,
+                 fmt::join(one.seconds, ","));
+    }
     fmt::print("}}\n");
     std::fflush(stdout);
   }
 
  private:
+  void time(PeerTimes& one, const Options& options) const {
+    if (!one.reason.empty()) return;
+    try {
+      one.seconds.push_back(one.peer->process.seconds_per_call(
+          one.contender, {args_.m, args_.n, args_.k}, options.seconds, options.fastest));
+    } catch (const lab::Error& error) {
+      one.reason = error.what();
+      fmt::print(stderr, "{}.{} at {}x{}x{}: {}\n", one.peer->name, one.contender, args_.m, args_.n,
+                 args_.k, one.reason);
+    }
+    std::this_thread::sleep_for(kSettle);
+  }
+
   lab::Tensor random(std::int64_t size, std::uint64_t stream) const {
     lab::Tensor tensor(device_, {size}, lab::DType::F32, "operand");
     const std::span<float> values = tensor.values<float>();
@@ -192,6 +244,7 @@ class Bench {
   const lab::GemmArgs args_;
   const lab::MatmulReference reference_;
   std::vector<Contender> contenders_;
+  std::vector<PeerTimes> peer_times_;
   std::vector<double> peaks_;
 };
 
@@ -202,16 +255,21 @@ int main(int argc, char** argv) {
   if (!parse({argv, static_cast<std::size_t>(argc)}, options)) {
     fmt::print(stderr,
                "usage: bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] "
-               "MxNxK...\n");
+               "[--peer NAME=COMMAND]... MxNxK...\n");
     return 2;
   }
   try {
+    std::vector<std::unique_ptr<Peer>> peers;  // before the calling thread is bound to a core
+    for (const auto& [name, command] : options.peers) {
+      peers.push_back(std::make_unique<Peer>(name, command));
+    }
     lab::Machine machine;
     lab::DeviceContext& device = machine.at(lab::cpu());
     const auto guard = device.threads().bind_caller();
     for (const ProductShape& shape : options.shapes) {
       Bench bench(shape, device);
       if (options.bf16) bench.add_bf16();
+      for (const std::unique_ptr<Peer>& peer : peers) bench.add(*peer);
       bench.time(options);
       bench.print();
     }

@@ -1,4 +1,4 @@
-"""Runs the programs that compare.py compares: device-lab, PyTorch and the benchmark programs."""
+"""Runs the programs that compare.py and busy.py compare: device-lab, PyTorch and the benchmark programs."""
 import json
 import os
 import pathlib
@@ -11,7 +11,17 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 THREADS = min(2, len(os.sched_getaffinity(0)))
+LAB = "device-lab f32"
 BATCHES = 10  # in device-lab's synthetic training set
+
+
+def take_cores(count=THREADS):
+    """Restricts this process, and thereby all measured processes, to at most `count` cores, and their
+    libraries to as many threads. Returns the cores."""
+    cores = sorted(os.sched_getaffinity(0))[:count]
+    os.sched_setaffinity(0, cores)
+    os.environ["OMP_NUM_THREADS"] = str(len(cores))
+    return cores
 
 
 class NotRun(Exception):
@@ -92,19 +102,19 @@ class Torch:
     def train(self, work):
         text, peak = run([self.python, FOLDER / "torch_train.py", "--model", work.model,
                           "--batch", work.batch, "--layout", self.layout,
-                          "--steps", work.steps, "--threads", THREADS],
-                         env={"OMP_NUM_THREADS": str(THREADS)})
+                          "--steps", work.steps, "--threads", len(os.sched_getaffinity(0))])
         return Turn(objects(text)[-1]["seconds"], peak, work)
 
 
 class TorchVersion:
-    """A Python interpreter with PyTorch; `why` is the reason if PyTorch is unavailable."""
+    """A Python interpreter with PyTorch; `why` is the reason if PyTorch is unavailable. `about` is what
+    torch_gemm.py --level reports."""
 
     def __init__(self, python):
-        self.python, self.version, self.why = python, None, None
+        self.python, self.version, self.why, self.about = python, None, None, {}
         try:
-            text, _ = run([python, "-c", "import torch; print(torch.__version__)"])
-            self.version = text.strip().splitlines()[-1]
+            self.about = objects(run([python, FOLDER / "torch_gemm.py", "--level"])[0])[-1]
+            self.version = self.about["version"]
         except NotRun as error:
             self.why = str(error)
 
@@ -148,6 +158,9 @@ class Race:
                     self.turns.pop(one.name, None)
                 self.say(f"{self.work.model} {self.work.batch}, round {index + 1} of "
                          f"{self.rounds}: {one.name}, {time.monotonic() - begin:.0f} s")
+
+    def failed(self, *names):
+        return any(name in self.failures for name in names)
 
     def of(self, name):
         if name in self.failures:

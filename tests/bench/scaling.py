@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from load import busy_processes
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 RESNET = ["--model", "resnet18", "--batch", "64", "--synthetic-train", "1280",
@@ -112,17 +114,11 @@ def measure_auto_shares(bench, row):
     devices = json.loads(subprocess.run([bench.program, "devices", "--json", "--cpu-devices", "2"],
                                         check=True, stdout=subprocess.PIPE,
                                         text=True).stdout.splitlines()[1])
-    core = devices["cores"][0]
-    busy = subprocess.Popen([sys.executable, "-c",
-                             f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"])
-    try:
-        common = ["--cpu-devices", 2, "--devices", cpus(2), "--shares"]
-        variants = {name: lambda name=name: adapted(bench, common + [name])
-                    for name in ("equal", "auto")}
+    common = ["--cpu-devices", 2, "--devices", cpus(2), "--shares"]
+    variants = {name: lambda name=name: adapted(bench, common + [name])
+                for name in ("equal", "auto")}
+    with busy_processes(devices["cores"][:1]):
         speed, _ = bench.run_interleaved(variants)
-    finally:
-        busy.kill()
-        busy.wait()
     row.at_least(speed["auto"] / speed["equal"], 1.2,
                  f"{speed['equal']:.1f} -> {speed['auto']:.1f} images/s")
 

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Measures device-lab on cores that it does not have to itself, and checks the bars.
+
+  tests/bench/busy.py [--build build/release] [--torch PYTHON]... [--onednn FILE] [--cores 2]
+                      [--simd sse4|avx2|avx512] [--only NAME,...] [--quick]
+
+Builds the programs it needs. Rounds alternate between the quiet machine and the same work beside a busy
+process, and every value is the median over the rounds of a ratio; with n cores,
+  gemm       one busy process per two cores: sgemm, own / best library in the same situation
+  resnet18   one busy process on one core: speed / speed on the quiet machine; PyTorch's ratio beside it
+  lenet      the same, for information
+  unequal    half of each 20 ms of one core is taken: speed on all cores / sum of the cores' speeds
+  window     CPU time of the window's thread, which shows a running training / CPU time of that training
+
+`unequal` takes the half by a CPU quota (cgroups) or, without the right to create one, by a process that
+sleeps half of the time. `window` runs in Xvfb, where the threads of llvmpipe draw; a GPU would do that
+work, so their time is shown and not counted. PyTorch, oneDNN and --simd are those of compare.py.
+
+The heading warns if other processes took more than 5 % of the cores' time during a row. The exit status is
+0 if every bar is met in at least five rounds.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+from comparison import Outcome, Row, at_least_one, compare, parser
+from load import Others, busy_processes, half_speed, threads_s
+from peers import LAB, THREADS, Lab, NotRun, Race
+from sgemm import ShapeResult, merge, ratios, set_geometric_mean
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
+from lab_program import Failure, Home, own_display
+
+OTHERS_LIMIT = 0.05
+WARNINGS = []
+
+
+def cores():
+    return sorted(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def on_cores(chosen):
+    """Restricts programs that are started inside to some of the cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, chosen)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+class Situated:
+    """A contender of a race that trains in a situation, entered anew for each turn."""
+
+    def __init__(self, contender, situation, enter):
+        self.name = f"{contender.name}, {situation}"
+        self._contender, self._enter = contender, enter
+
+    def train(self, work):
+        with self._enter():
+            return self._contender.train(work)
+
+
+class WatchedRow(Row):
+    """A row that records what other processes took meanwhile."""
+
+    def fill(self, setup, outcome):
+        with Others(cores()) as others:
+            self.measure(setup, outcome)
+        outcome.detail += f"; other processes took {others.share:.1%} of the cores' time"
+        if others.share > OTHERS_LIMIT:
+            WARNINGS.append(f"THE MACHINE WAS BUSY: other processes took {others.share:.0%} of the "
+                            f"cores' time during '{outcome.work}', which is unreliable.")
+
+
+class Gemm(WatchedRow):
+    targets = ("bench_gemm_shapes", "bench_gemm_peer", "device-lab")
+
+    def lines(self):
+        return [Outcome("sgemm beside one busy process per two cores, own / best library, geometric "
+                        "mean over the shapes", 1.0, "1.3")]
+
+    def measure(self, setup, outcome):
+        outcome.without = setup.gemm_peers()[1]
+        quiet, busy = [], []
+        for _ in range(setup.rounds):
+            quiet.append(setup.sgemm(rounds=1))
+            with busy_processes(every_second(cores())):
+                busy.append(setup.sgemm(rounds=1))
+        calm = [ShapeResult(one) for one in merge(quiet)]
+        set_geometric_mean(outcome, [ShapeResult(one) for one in merge(busy)])
+        mean = statistics.geometric_mean(one.ratio for one in calm)
+        outcome.detail += f"; on the quiet machine {mean:.3g}"
+
+
+def every_second(cores_):
+    """The cores for one busy process per two cores; at least one."""
+    return cores_[1::2] or cores_
+
+
+class Training(WatchedRow):
+    """Speed beside a busy process on the last core, over the speed on the quiet machine."""
+
+    targets = ("device-lab",)
+
+    def __init__(self, title, work, with_bar):
+        self.title, self.work, self.with_bar = title, work, with_bar
+
+    def lines(self):
+        left = left_share(len(cores()))
+        bar, aim = (round(0.9 * left, 3), f"{left:.3g}") if self.with_bar else (None, "")
+        return [Outcome(f"{self.title} beside a busy process on one of {len(cores())} cores / quiet",
+                        bar, aim)]
+
+    def measure(self, setup, outcome):
+        # PyTorch's figure is for information: the bar does not depend on it.
+        contenders = [Lab(setup.program), *(one for torch in setup.torches if torch.version
+                                            for one in torch.layouts())]
+        race = Race(setup.works[self.work], setup.rounds, setup.say)
+        race.run([turn for one in contenders for turn in (
+            Situated(one, "quiet", contextlib.nullcontext),
+            Situated(one, "busy", lambda: busy_processes(cores()[-1:])))])
+        by_name = {one.name: ratios([turn.step_s for turn in race.of(f"{one.name}, quiet")],
+                                    [turn.step_s for turn in race.of(f"{one.name}, busy")])
+                   for one in contenders
+                   if one.name == LAB or not race.failed(f"{one.name}, quiet", f"{one.name}, busy")}
+        outcome.set(by_name[LAB], ", ".join(
+            f"{name} {statistics.median(values):.3g} ({race.images_per_s(f'{name}, quiet'):.0f} -> "
+            f"{race.images_per_s(f'{name}, busy'):.0f} images/s)"
+            for name, values in by_name.items()))
+
+
+def left_share(n):
+    """What a busy process on one of n cores leaves: it takes half of that core."""
+    return (n - 0.5) / n
+
+
+class Unequal(WatchedRow):
+    """Speed on all cores over the sum of the speeds of each, one of which is half taken."""
+
+    targets = ("device-lab",)
+
+    def lines(self):
+        return [Outcome("ResNet-18 on cores of which one is half taken / sum of the cores' speeds",
+                        0.9, "0.97")]
+
+    def measure(self, setup, outcome):
+        if len(cores()) < 2:
+            raise NotRun("it needs two cores")
+        lab, how = Lab(setup.program), []
+
+        @contextlib.contextmanager
+        def situation(chosen):
+            with half_speed(cores()[-1]) as words, on_cores(chosen):
+                how.append(words)
+                yield
+
+        names = {"all cores": cores(), **{f"core {core}": [core] for core in cores()}}
+        race = Race(setup.works["resnet18 64"], setup.rounds, setup.say)
+        race.run([Situated(lab, name, lambda chosen=chosen: situation(chosen))
+                  for name, chosen in names.items()])
+        speeds = {name: [race.work.batch / turn.step_s for turn in race.of(f"{LAB}, {name}")]
+                  for name in names}
+        together = speeds.pop("all cores")
+        sums = [sum(each) for each in zip(*speeds.values())]
+        outcome.set(ratios(together, sums), ", ".join(
+            f"{name} {statistics.median(values):.1f}"
+            for name, values in {"all": together, **speeds}.items()) + f" images/s; {how[0]}")
+
+
+class Window(WatchedRow):
+    """CPU time of the window's thread over that of the training, from the threads' stat files."""
+
+    targets = ("device-lab",)
+    models = {"LeNet": "lenet", "ResNet-18": "resnet18"}
+
+    def lines(self):
+        return [Outcome(f"CPU time of the window while it shows {model} / that of the training",
+                        0.02, "0.01", least=False) for model in self.models]
+
+    def measure(self, setup, outcome):
+        if shutil.which("Xvfb") is None:
+            raise NotRun("Xvfb is not installed")
+        model = next(name for title, name in self.models.items() if f" {title} " in outcome.work)
+        shares, parts = [], {}
+        for _ in range(setup.rounds):
+            try:
+                with own_display(), Home() as home:
+                    times = watch_training(setup.program, home, model, 5 if setup.quick else 20)
+            except Failure as error:
+                raise NotRun(str(error)) from error
+            if times["training"] == 0:
+                raise NotRun("the training's threads took no CPU time")
+            shares.append(times["window"] / times["training"])
+            for name, seconds in times.items():
+                parts.setdefault(name, []).append(seconds)
+        drawing = statistics.median(ratios(parts["drawing"], parts["training"]))
+        outcome.set(shares, ", ".join(f"{name} {statistics.median(values):.2f} s"
+                                      for name, values in parts.items()) +
+                    f"; drawing in software, which a GPU would do, {drawing:.1%}")
+
+
+def watch_training(program, home, model, seconds):
+    """Seconds of CPU time of the window's thread, of software rendering and of all other threads while
+    the window shows a training for about `seconds`."""
+    script = home.file("script.jsonl")
+    script.write_text("\n".join(map(json.dumps, [
+        {"click": "rail/training"},
+        {"set": "training/model", "value": model},
+        {"set": "training/epochs", "value": "1000"},
+        {"click": "training/start"},
+        {"wait_for": "status/cancel"},
+        {"hover": ""},
+        {"describe": "running.json"},
+        {"wait": 10 * seconds + 60}])))
+    process = subprocess.Popen([program, "--size", "1280x800", "--script", script], env=home.env,
+                               cwd=home.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+    try:
+        end = time.monotonic() + 60
+        while not home.file("running.json").exists():
+            if process.poll() is not None or time.monotonic() > end:
+                raise NotRun(f"no training in the window: {process.stderr.read()}"
+                             if process.poll() is not None else "no training in the window")
+            time.sleep(0.1)
+        time.sleep(2)  # until the first steps are over
+        begin = threads_s(process.pid)
+        time.sleep(seconds)
+        return divide(process.pid, begin, threads_s(process.pid))
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+
+
+def divide(main_thread, begin, end):
+    """CPU seconds between two results of threads_s() by purpose. Mesa names its threads "llvmpipe-0" and
+    "device-l:disk$0"; threads of device-lab have the program's name."""
+    times = {"window": 0.0, "drawing": 0.0, "training": 0.0}
+    for thread, (name, seconds) in end.items():
+        spent = seconds - begin.get(thread, (name, 0.0))[1]
+        if thread == main_thread:
+            times["window"] += spent
+        elif name.startswith("llvmpipe") or ":" in name:
+            times["drawing"] += spent
+        else:
+            times["training"] += spent
+    return times
+
+
+ROWS = {
+    "gemm": Gemm(),
+    "resnet18": Training("ResNet-18 f32, batch 64,", "resnet18 64", with_bar=True),
+    "lenet": Training("LeNet, batch 256,", "lenet", with_bar=False),
+    "unequal": Unequal(),
+    "window": Window(),
+}
+
+
+def main():
+    options = parser(__doc__, ROWS)
+    options.add_argument("--cores", type=at_least_one, default=THREADS, help=f"default {THREADS}")
+    options.set_defaults(fastest=False)
+    args = options.parse_args()
+    return compare(args, ROWS, args.cores, lambda: WARNINGS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

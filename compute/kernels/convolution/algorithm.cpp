@@ -18,10 +18,9 @@ const char* to_string(ConvolutionStage stage) {
 std::string describe(const ConvolutionCase& c) {
   const simd::ConvShape& s = c.shape;
   return fmt::format(
-      "{} images of {}x{}x{} to {}x{}x{}, kernel {}, stride {}, padding {}, {} products, {} "
-      "threads",
-      c.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.kernel, s.stride, s.padding,
-      to_string(c.products), c.threads);
+      "{} images of {}x{}x{} to {}x{}x{}, kernel {}, stride {}, padding {}, {} products", c.batch,
+      s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.kernel, s.stride, s.padding,
+      to_string(c.products));
 }
 
 ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,

@@ -27,7 +27,7 @@ struct ConvolutionCase {
   Precision products = Precision::F32;
   bool operator==(const ConvolutionCase&) const = default;
 };
-// "64 images of 28x28x64 to 14x14x128, kernel 3, stride 2, padding 1, f32 products, 2 threads"
+// "64 images of 28x28x64 to 14x14x128, kernel 3, stride 2, padding 1, f32 products"
 std::string describe(const ConvolutionCase& c);
 
 // Resources and options of a call, apart from its arrays.
@@ -48,7 +48,8 @@ ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
 //   weight, d_weight  [out_c, kernel, kernel, in_c]     bias  [out_c] or null
 // x and dy are followed by kSlackFloats readable floats.
 // Work     2*N*out_h*out_w*out_c*kernel*kernel*in_c FLOP per stage, when computed by definition
-// Numerics FP32 accumulation; on a given machine, results depend only on the case and the batch
+// Numerics FP32 accumulation; results depend only on the case, the batch and the SIMD level, not on
+//          the number of threads
 // Threads  one caller at a time per context; algorithm objects may be shared between threads
 class ConvolutionAlgorithm {
  public:

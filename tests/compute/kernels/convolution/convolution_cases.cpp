@@ -169,6 +169,7 @@ class ShapeCheck {
   // All numbers of threads share one reference.
   void check_batch(ConvolutionCase c, std::int64_t batch, const std::vector<int>& able) {
     const ConvolutionReference want = reference(c.stage, batch);
+    first_.clear();
     for (const int threads : able) {
       SCOPED_TRACE(std::string(algorithm_.name()) + ", " + to_string(c.stage) + ", batch " +
                    std::to_string(batch) + ", " + std::to_string(threads) + " threads");
@@ -207,6 +208,7 @@ class ShapeCheck {
     const std::vector<float> y = run(bias_.data());
     expect_near(y, want, 0, options_);
     EXPECT_EQ(y, run(bias_.data())) << "repeated";
+    expect_same_bits(y);
     for (std::size_t i = 0; i < want.values.size(); ++i) want.values[i] -= bias_[i % bias_.size()];
     expect_near(run(nullptr), want, 0, options_);
   }
@@ -223,6 +225,7 @@ class ShapeCheck {
     expect_near(dx, want, 0, options_);
     expect_near(run(0.5F, true), want, 0.5, options_);
     EXPECT_EQ(dx, run(0.0F, false)) << "repeated";
+    expect_same_bits(dx);
   }
 
   void weight_gradient(const ConvolutionContext& context, const ConvolutionReference& want) {
@@ -236,6 +239,14 @@ class ShapeCheck {
     const std::vector<float> d_weight = run();
     expect_near(d_weight, want, 0, options_);
     EXPECT_EQ(d_weight, run()) << "repeated";
+    expect_same_bits(d_weight);
+  }
+
+  // As with the first number of threads. oneDNN divides sums among them.
+  void expect_same_bits(const std::vector<float>& result) {
+    if (&algorithm_ == &library_convolution()) return;
+    if (first_.empty()) first_ = result;
+    EXPECT_EQ(result, first_) << "with another number of threads";
   }
 
   // Copies only the batch, so that reads beyond its slack are out of bounds.
@@ -249,6 +260,7 @@ class ShapeCheck {
   const ConvShape shape_;
   const std::int64_t most_;
   const std::vector<float> x_, dy_, weight_, bias_;
+  std::vector<float> first_;
 };
 
 std::string text(const ConvShape& s) {

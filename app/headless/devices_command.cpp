@@ -7,6 +7,7 @@
 #include "app/headless/gpu_report.h"
 #include "app/headless/json_lines.h"
 #include "app/headless/table.h"
+#include "compute/core/events/core_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/gpu/cuda/open_gpus.h"
@@ -61,6 +62,7 @@ class DeviceReport {
              d.packages == 1 ? trf("{} cores, {} lab threads, 1 package", d.cores.size(), d.threads)
                              : trf("{} cores, {} lab threads, {} packages", d.cores.size(),
                                    d.threads, d.packages));
+        if (!d.core_kinds.empty()) fact(tr("core kinds"), core_kinds_text(d));
       }
       if (!d.simd.empty()) fact("SIMD", tr(d.simd_detail.empty() ? d.simd : d.simd_detail));
       if (is_timed(d.device)) fact(tr("caches"), caches_text(d.caches));

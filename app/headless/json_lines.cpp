@@ -381,6 +381,26 @@ Json caches_json(const std::vector<CacheInfo>& caches) {
   return list;
 }
 
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json core_kinds_json(const DeviceInfo& info) {
+  Json list = Json::array();
+  for (const CoreKind& kind : info.core_kinds) {
+    Json cores = Json::array();
+    for (const int core : kind.cores) cores.push_back(info.cores[static_cast<std::size_t>(core)]);
+    list.push_back({{"kind", kind.number},
+                    {"name", text_or_null(kind.name)},
+                    {"core_type", text_or_null(kind.type)},
+                    {"clock_max_mhz", number(kind.clock_max_mhz)},
+                    {"clock_base_mhz", number(kind.clock_base_mhz)},
+                    {"capacity", kind.capacity ? Json(*kind.capacity) : Json()},
+                    {"cores", std::move(cores)}});
+  }
+  return list;
+}
+
 void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["t_s"] = t.t_s;
   json["utilisation"] = number(t.utilisation);
@@ -445,8 +465,9 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
             {"name", info.name},
             {"simd", info.simd},
             {"simd_detail", info.simd_detail},
-            {"simd_cap", info.simd_cap.empty() ? Json() : Json(info.simd_cap)},
+            {"simd_cap", text_or_null(info.simd_cap)},
             {"cores", info.cores},
+            {"core_kinds", core_kinds_json(info)},
             {"threads", info.threads},
             {"packages", info.packages},
             {"numa_nodes", info.numa_nodes},

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
+#include <charconv>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "compute/core/language.h"
 
@@ -24,8 +27,12 @@ Topology load(const std::string& synthetic) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);
-  if (!synthetic.empty() && hwloc_topology_set_synthetic(raw, synthetic.c_str()) != 0) {
-    return nullptr;
+  if (!synthetic.empty()) {
+    const int size = static_cast<int>(synthetic.size()) + 1;
+    const int refused = synthetic.front() == '<'
+                            ? hwloc_topology_set_xmlbuffer(raw, synthetic.c_str(), size)
+                            : hwloc_topology_set_synthetic(raw, synthetic.c_str());
+    if (refused != 0) return nullptr;
   }
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
@@ -85,6 +92,139 @@ std::vector<CpuCache> read_caches(hwloc_topology_t topology) {
   return caches;
 }
 
+// A kind of core as hwloc reports it.
+struct ReportedKind {
+  CoreKind kind;
+  std::vector<int> hardware_threads;
+  int efficiency = -1;  // rank, greater for faster cores; -1 if unknown
+};
+
+template <typename Number>
+std::optional<Number> number_in(const char* text) {
+  int number = 0;
+  const char* end = text + std::strlen(text);
+  const auto [rest, fault] = std::from_chars(text, end, number);
+  if (fault != std::errc{} || rest != end || number <= 0) return std::nullopt;
+  return static_cast<Number>(number);
+}
+
+void read_kind_info(const hwloc_info_s& info, CoreKind& to) {
+  const std::string name = info.name;
+  if (name == "CoreType") to.type = info.value;
+  if (name == "FrequencyMaxMHz") to.clock_max_mhz = number_in<double>(info.value);
+  if (name == "FrequencyBaseMHz") to.clock_base_mhz = number_in<double>(info.value);
+  if (name == "LinuxCapacity") to.capacity = number_in<int>(info.value);
+}
+
+struct BitmapEnd {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+
+std::vector<ReportedKind> reported_kinds(hwloc_topology_t topology) {
+  std::vector<ReportedKind> kinds;
+  const std::unique_ptr<hwloc_bitmap_s, BitmapEnd> set(hwloc_bitmap_alloc());
+  const int number = set ? hwloc_cpukinds_get_nr(topology, 0) : 0;
+  for (int i = 0; i < number; ++i) {
+    ReportedKind kind;
+    unsigned infos = 0;
+    hwloc_info_s* info = nullptr;
+    if (hwloc_cpukinds_get_info(topology, static_cast<unsigned>(i), set.get(), &kind.efficiency,
+                                &infos, &info, 0) != 0) {
+      return {};
+    }
+    kind.hardware_threads = members(set.get());
+    for (const hwloc_info_s& one : std::span(info, infos)) read_kind_info(one, kind.kind);
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+bool within_tenth(double a, double b) {
+  return std::abs(a - b) <= 0.1 * std::max(a, b);
+}
+
+// Whether kinds differ only as much as cores of one kind do of which some may clock higher.
+bool nearly_alike(const CoreKind& a, const CoreKind& b) {
+  const std::pair<std::optional<double>, std::optional<double>> facts[] = {
+      {a.clock_max_mhz, b.clock_max_mhz},
+      {a.clock_base_mhz, b.clock_base_mhz},
+      {a.capacity, b.capacity}};
+  bool known = false;
+  for (const auto& [one, other] : facts) {
+    if (one.has_value() != other.has_value()) return false;
+    if (one && !within_tenth(*one, *other)) return false;
+    known = known || one;
+  }
+  return known && a.type == b.type;
+}
+
+// Joins ranked kinds, sorted by speed, that are nearly alike.
+std::vector<ReportedKind> without_near_twins(std::vector<ReportedKind> sorted) {
+  std::vector<ReportedKind> kinds;
+  for (ReportedKind& one : sorted) {
+    const bool twin =
+        !kinds.empty() && one.efficiency >= 0 && nearly_alike(kinds.back().kind, one.kind);
+    if (twin) {
+      std::vector<int>& threads = kinds.back().hardware_threads;
+      threads.insert(threads.end(), one.hardware_threads.begin(), one.hardware_threads.end());
+      std::sort(threads.begin(), threads.end());
+    } else {
+      kinds.push_back(std::move(one));
+    }
+  }
+  return kinds;
+}
+
+// Names kinds that are sorted by speed.
+void name_kinds(std::vector<CoreKind>& kinds) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    CoreKind& kind = kinds[i];
+    if (kind.type == "IntelCore" || i == 0) {
+      kind.name = "performance";
+    } else {
+      const bool slowest = kind.type == "IntelAtom" || i + 1 == kinds.size();
+      kind.name = slowest ? "efficient" : "medium";
+    }
+  }
+}
+
+// Sets the kinds of the cores and sorts both, the fastest first. Changes nothing if the cores are
+// alike.
+void set_kinds(CpuTopology& to, std::vector<ReportedKind> reported) {
+  std::stable_sort(
+      reported.begin(), reported.end(),
+      [](const ReportedKind& a, const ReportedKind& b) { return a.efficiency > b.efficiency; });
+  reported = without_near_twins(std::move(reported));
+  std::vector<int> kind_of(to.cores.size(), -1);
+  std::vector<CoreKind> kinds;
+  bool ranked = true;
+  const auto add = [&](const CoreKind& kind, const auto& has) {
+    const int number = static_cast<int>(kinds.size());
+    bool any = false;
+    for (std::size_t i = 0; i < to.cores.size(); ++i) {
+      if (kind_of[i] >= 0 || !has(to.cores[i])) continue;
+      kind_of[i] = number;
+      any = true;
+    }
+    if (any) kinds.push_back(kind);
+    return any;
+  };
+  for (const ReportedKind& one : reported) {
+    const bool any = add(one.kind, [&](const CpuCore& core) {
+      return !both(core.hardware_threads, one.hardware_threads).empty();
+    });
+    if (any && one.efficiency < 0) ranked = false;
+  }
+  if (add({}, [](const CpuCore&) { return true; })) ranked = false;  // cores of no kind
+  if (kinds.size() < 2) return;
+  if (ranked) name_kinds(kinds);
+  for (std::size_t k = 0; k < kinds.size(); ++k) kinds[k].number = static_cast<int>(k);
+  for (std::size_t i = 0; i < to.cores.size(); ++i) to.cores[i].kind = kind_of[i];
+  std::stable_sort(to.cores.begin(), to.cores.end(),
+                   [](const CpuCore& a, const CpuCore& b) { return a.kind < b.kind; });
+  to.kinds = std::move(kinds);
+}
+
 std::string read_name(hwloc_topology_t topology) {
   const hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
   const char* name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
@@ -131,8 +271,11 @@ CpuTopology read_topology(const std::string& synthetic) {
   std::vector<int> allowed = allowed_threads();
   if (const Topology topology = load(synthetic)) {
     if (!synthetic.empty()) allowed = members(hwloc_topology_get_topology_cpuset(topology.get()));
-    result = {read_name(topology.get()), read_cores(topology.get(), allowed),
-              read_caches(topology.get())};
+    result = {read_name(topology.get()),
+              read_cores(topology.get(), allowed),
+              read_caches(topology.get()),
+              {}};
+    set_kinds(result, reported_kinds(topology.get()));
   }
   if (result.cores.empty()) {
     for (const int number : allowed) result.cores.push_back({number, {number}, 0, 0});
@@ -153,6 +296,13 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     threads.insert(threads.end(), core.hardware_threads.begin(), core.hardware_threads.end());
   }
   std::sort(threads.begin(), threads.end());
+  for (std::size_t k = 0; k < topology.kinds.size(); ++k) {
+    CoreKind kind = topology.kinds[k];
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+      if (cores[i].kind == static_cast<int>(k)) kind.cores.push_back(static_cast<int>(i));
+    }
+    if (!kind.cores.empty()) info.core_kinds.push_back(std::move(kind));
+  }
   info.threads = static_cast<int>(cores.size());
   info.packages = static_cast<int>(packages.size());
   info.numa_nodes.assign(nodes.begin(), nodes.end());
@@ -175,20 +325,6 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     }
   }
   return info;
-}
-
-std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota) {
-  const double enough = std::max(std::ceil(quota), 1.0);
-  if (enough < static_cast<double>(cores.size())) cores.resize(static_cast<std::size_t>(enough));
-  return cores;
-}
-
-std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices) {
-  const auto n = static_cast<std::int64_t>(cores.size());
-  if (devices > n) return {cores[static_cast<std::size_t>(index % n)]};
-  const std::int64_t begin = n * index / devices;
-  const std::int64_t end = n * (index + 1) / devices;
-  return {cores.begin() + begin, cores.begin() + end};
 }
 
 std::vector<int> thread_affinity() {

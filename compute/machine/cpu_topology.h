@@ -14,6 +14,7 @@ struct CpuCore {
   std::vector<int> hardware_threads;  // OS numbers, allowed threads only
   int package = 0;
   int numa_node = 0;
+  int kind = 0;  // position in CpuTopology::kinds
 };
 
 struct CpuCache {
@@ -24,27 +25,22 @@ struct CpuCache {
 };
 
 struct CpuTopology {
-  std::string name;              // "AMD EPYC"; empty if unknown
-  std::vector<CpuCore> cores;    // in hwloc's order, so that neighbours share caches
+  std::string name;  // "AMD EPYC"; empty if unknown
+  // Those of the fastest kind first, otherwise in hwloc's order, so that neighbours share caches.
+  std::vector<CpuCore> cores;
   std::vector<CpuCache> caches;  // data and unified caches, level 1 first
+  // The fastest first, without positions of cores; empty if all cores are alike or hwloc reports no
+  // kinds. If hwloc cannot rank them, the names are empty and the order is hwloc's.
+  std::vector<CoreKind> kinds;
 };
 
 // Queries hwloc and keeps what the process's affinity mask allows; if hwloc fails, uses the mask
 // only. `synthetic` is an hwloc description of a synthetic machine for tests ("package:1 l3:1
-// core:8 pu:2"), for which the mask is ignored.
+// core:8 pu:2"), or hwloc's XML of a machine, for which the mask is ignored.
 CpuTopology read_topology(const std::string& synthetic = {});
 
 // Describes the device that consists of these cores.
 DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores);
-
-// Returns the first max(1, ceil(quota)) cores, or all if there are fewer. `quota` is CPU time in
-// units of one processor; more threads than that would only be throttled.
-std::vector<CpuCore> cores_within(std::vector<CpuCore> cores, double quota);
-
-// Returns the cores of device `index` of `devices`. Parts are contiguous and differ in size by at
-// most one core. If there are more devices than cores, device i gets the single core i mod n of the
-// n cores.
-std::vector<CpuCore> split_cores(const std::vector<CpuCore>& cores, int index, int devices);
 
 // Returns the OS numbers of the processors on which the calling thread may run, ascending; empty if
 // the kernel does not report them.

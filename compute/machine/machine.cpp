@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/core_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/gpu/emulator/device/emulated_gpus.h"
+#include "compute/machine/core_division.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/resource_limits.h"
@@ -350,6 +352,18 @@ int core_load(Machine& machine, std::span<const Device> devices) {
     for (const int core : machine.at(device).info().cores) most = std::max(most, ++users[core]);
   }
   return most;
+}
+
+std::string unequal_cores(Machine& machine, std::span<const Device> devices) {
+  if (devices.empty() || devices.front().kind != DeviceKind::Cpu) return {};
+  const DeviceInfo& first = machine.at(devices.front()).info();
+  for (const Device device : devices) {
+    const DeviceInfo& info = machine.at(device).info();
+    if (device.kind != DeviceKind::Cpu || !have_unequal_cores(first, info)) continue;
+    return trf("{} has {}; {} has {}", to_string(first.device), cores_text(first),
+               to_string(device), cores_text(info));
+  }
+  return {};
 }
 
 }  // namespace lab

@@ -120,4 +120,9 @@ class Machine {
 // Number of these devices that share the busiest core; 1 if each has cores of its own.
 int core_load(Machine& machine, std::span<const Device> devices);
 
+// Returns "cpu:0 has 8 cores: 8 performance (up to 5.2 GHz); cpu:1 has 16 cores: ..." for the first
+// device and the first CPU device whose cores are of other kinds; empty if there is none, so that
+// one device is a measure for the others.
+std::string unequal_cores(Machine& machine, std::span<const Device> devices);
+
 }  // namespace lab

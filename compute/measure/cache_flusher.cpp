@@ -30,9 +30,10 @@ std::int64_t last_level_cache_bytes(const DeviceInfo& info) {
   int level = 0;
   std::int64_t bytes = 32 * kMiB;
   for (const CacheInfo& cache : info.caches) {
-    if (cache.level <= level) continue;
+    if (cache.level < level) continue;
+    if (cache.level > level) bytes = 0;  // caches of one level may differ in size
     level = cache.level;
-    bytes = cache.size_bytes * std::max(cache.instances, 1);
+    bytes += cache.size_bytes * std::max(cache.instances, 1);
   }
   return bytes;
 }

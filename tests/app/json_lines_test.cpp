@@ -302,6 +302,27 @@ TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {
   EXPECT_EQ(json["simd_cap"], "avx2");
 }
 
+TEST(JsonLines, DeviceListsTheKindsOfItsCores) {
+  DeviceInfo info;
+  EXPECT_EQ(nlohmann::json::parse(json_device(info, nullptr))["core_kinds"],
+            nlohmann::json::array());
+  info.cores = {0, 2, 4, 5};
+  info.core_kinds = {{.number = 0,
+                      .name = "performance",
+                      .type = "IntelCore",
+                      .clock_max_mhz = 5200.0,
+                      .clock_base_mhz = 3000.0,
+                      .cores = {0, 1}},
+                     {.number = 1, .capacity = 446, .cores = {2, 3}}};
+  const auto kinds = nlohmann::json::parse(json_device(info, nullptr))["core_kinds"];
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0], nlohmann::json::parse(R"({"kind": 0, "name": "performance",
+      "core_type": "IntelCore", "clock_max_mhz": 5200.0, "clock_base_mhz": 3000.0,
+      "capacity": null, "cores": [0, 2]})"));
+  EXPECT_EQ(kinds[1], nlohmann::json::parse(R"({"kind": 1, "name": null, "core_type": null,
+      "clock_max_mhz": null, "clock_base_mhz": null, "capacity": 446, "cores": [4, 5]})"));
+}
+
 TEST(JsonLines, GpuReportsMemoryBesidesTensors) {
   DeviceInfo info;
   info.device = gpu();

@@ -69,11 +69,12 @@ GPU = keys(
 # Objects whose keys depend on the command are keyed by "command type".
 KEYS = {
     "device": keys(
-        "type device name simd simd_detail simd_cap cores threads packages numa_nodes caches "
+        "type device name simd simd_detail simd_cap cores core_kinds threads packages numa_nodes caches "
         "clock_max_mhz memory_total_bytes memory_limit_bytes details t_s utilisation "
         "core_utilisation clock_mhz temperature_c memory_available_bytes lab_used_bytes "
         "lab_peak_bytes missing",
         "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu? emulated?",
+        core_kinds=[keys("kind name core_type clock_max_mhz clock_base_mhz capacity cores")],
         caches=[keys("level size_bytes instances line_bytes")],
         details=keys(
             ["Hardware threads?", "Virtual machine?", "Processor quota?", "Memory limit?"],

@@ -1,6 +1,7 @@
 #pragma once
 // Describes a device: static facts and live telemetry.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,28 @@ struct CacheInfo {
   bool operator==(const CacheInfo&) const = default;
 };
 
+// Cores that are alike on a processor whose cores are not: performance and efficient cores.
+struct CoreKind {
+  int number = 0;    // among the kinds of the machine, 0 for the fastest
+  std::string name;  // "performance", "medium" or "efficient"; empty if their speeds are unknown
+  std::string type;  // "IntelCore", "IntelAtom"; empty if hwloc reports none
+  std::optional<double> clock_max_mhz, clock_base_mhz;
+  std::optional<int> capacity;  // Linux's estimate of the speed; 1024 for the fastest core
+  std::vector<int> cores;       // of the device, as positions in DeviceInfo::cores
+};
+
 struct DeviceInfo {
   Device device;
   std::string name;                                // "AMD EPYC", "NVIDIA H200"
   std::string simd;                                // "AVX-512", "AVX2", ... ; empty for GPUs
   std::string simd_detail;                         // "AVX-512 with BF16 and VNNI"
   std::string simd_cap;                            // LAB_SIMD: "avx2", ... ; empty if unset
-  std::vector<int> cores;                          // OS numbers of the device's cores
+  std::vector<int> cores;                          // OS numbers, cores of the fastest kind first
   std::vector<std::vector<int>> hardware_threads;  // OS numbers, per core
-  int threads = 0;                                 // worker threads of the lab on this device
+  // The kinds of the device's cores, the fastest first; empty if all cores of the machine are alike
+  // or hwloc reports no kinds.
+  std::vector<CoreKind> core_kinds;
+  int threads = 0;  // worker threads of the lab on this device
   int packages = 0;
   std::vector<int> numa_nodes;
   std::vector<CacheInfo> caches;

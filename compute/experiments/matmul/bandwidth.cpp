@@ -26,7 +26,8 @@ constexpr std::int64_t kUnknownCaches = 32 * kMiB;  // assumed if the machine re
 // Caches of one level; sizes may differ between cores.
 struct CacheLevel {
   std::int64_t all_bytes = 0;
-  std::int64_t smallest_bytes = std::numeric_limits<std::int64_t>::max();
+  // The least that one cache has for each core that it serves.
+  std::int64_t least_share_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 CacheLevel level_of(std::span<const CacheInfo> caches, int level) {
@@ -34,7 +35,12 @@ CacheLevel level_of(std::span<const CacheInfo> caches, int level) {
   for (const CacheInfo& cache : caches) {
     if (cache.level != level || cache.size_bytes <= 0) continue;
     found.all_bytes += cache.size_bytes * std::max(cache.instances, 1);
-    found.smallest_bytes = std::min(found.smallest_bytes, cache.size_bytes);
+    std::size_t most_served = 1;
+    for (const std::vector<int>& served : cache.cores) {
+      most_served = std::max(most_served, served.size());
+    }
+    found.least_share_bytes = std::min(found.least_share_bytes,
+                                       cache.size_bytes / static_cast<std::int64_t>(most_served));
   }
   return found;
 }
@@ -208,7 +214,7 @@ std::vector<WorkingSet> choose_working_sets(std::span<const CacheInfo> caches, i
       sets.push_back({.name = name, .skip_reason = trf("the machine reports no {} cache", name)});
       continue;
     }
-    const std::int64_t share = std::min(level.all_bytes / threads, level.smallest_bytes);
+    const std::int64_t share = std::min(level.all_bytes / threads, level.least_share_bytes);
     sets.push_back(cache_set(name, level, share, below, below_name));
     if (const std::int64_t needed = sets.back().bytes_per_thread * threads; needed > free_bytes) {
       sets.back().bytes_per_thread = 0;

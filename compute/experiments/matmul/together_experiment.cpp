@@ -93,6 +93,12 @@ class MatmulTogether final : public Experiment {
     check_together_settings(request_);
     check_matmul_sizes(request_.sizes);
     const std::vector<Device> devices = choose_together(ctx.machine(), request_.devices);
+    if (const std::string unequal = unequal_cores(ctx.machine(), devices); !unequal.empty()) {
+      ctx.emit(LogLine{Severity::Warning,
+                       trf("matmul at once: the devices are not equally fast ({}); the slowest "
+                           "limits the speed-up over {}",
+                           unequal, to_string(devices.front()))});
+    }
     for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
       ctx.progress(static_cast<double>(i) / static_cast<double>(request_.sizes.size()),
                    trf("N = {} on {} devices", request_.sizes[i], devices.size()));

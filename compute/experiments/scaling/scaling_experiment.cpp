@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -249,6 +250,7 @@ class ScalingExperiment final : public Experiment {
     const Dataset data = load(ctx);
     check_batches(data.train.count);
     const RunContext::Part part(ctx, kDataShare, 1, "");
+    warn_of_unequal(ctx);
     ScalingRuns runs(request_, data, small_batches_, ctx);
     runs.run();
     points_ = runs.points();
@@ -258,6 +260,22 @@ class ScalingExperiment final : public Experiment {
           ctx.machine(), std::span(training.devices).first(static_cast<std::size_t>(p.devices))));
     }
     warn_of_unsteady(ctx);
+  }
+
+  void warn_of_unequal(RunContext& ctx) const {
+    const StartTraining& training = request_.training;
+    const auto measured = static_cast<std::size_t>(request_.counts.back());
+    const std::string unequal =
+        unequal_cores(ctx.machine(), std::span(training.devices).first(measured));
+    if (unequal.empty()) return;
+    const std::string text =
+        trf("the devices are not equally fast ({}), but speed-ups, efficiency and predictions "
+            "compare with {}",
+            unequal, to_string(training.devices.front()));
+    ctx.emit(LogLine{Severity::Warning,
+                     training.share_policy == SharePolicy::Equal
+                         ? trf("{}; give each device its part of the batch with --shares", text)
+                         : text});
   }
 
   void warn_of_unsteady(RunContext& ctx) const {

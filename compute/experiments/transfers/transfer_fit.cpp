@@ -65,11 +65,15 @@ constexpr double kPastCache = 2;
 // Returns nullopt if no cache takes part: between a GPU and another device.
 std::optional<CachedSizes> cached_sizes(Machine& machine, const TransferSeries& series) {
   if (series.mover == TransferMover::Threads) {
-    // The first-level cache of one thread and the last-level caches of the whole device.
+    // The smallest first-level cache, which one thread uses, and the last-level caches of the whole
+    // device.
     const DeviceInfo& info = machine.at(series.to).info();
-    const auto first = std::find_if(info.caches.begin(), info.caches.end(),
-                                    [](const CacheInfo& cache) { return cache.level == 1; });
-    const std::int64_t first_bytes = first == info.caches.end() ? 32 * kKiB : first->size_bytes;
+    std::optional<std::int64_t> smallest;
+    for (const CacheInfo& cache : info.caches) {
+      if (cache.level != 1) continue;
+      smallest = std::min(smallest.value_or(cache.size_bytes), cache.size_bytes);
+    }
+    const std::int64_t first_bytes = smallest.value_or(32 * kKiB);
     const auto arrays = static_cast<double>(array_count(series.op));
     return CachedSizes{static_cast<double>(first_bytes) / arrays,
                        kPastCache * static_cast<double>(last_level_cache_bytes(info)) / arrays};

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "compute/machine/core_division.h"
 #include "compute/machine/cpu_topology.h"
 
 namespace lab {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "compute/core/book/book_runs.h"
@@ -67,8 +68,8 @@ TEST(BookRuns, TheDocumentCitesThem) {
 }
 
 TEST(Spread, KnowsFewAndNoValues) {
-  EXPECT_EQ(spread_of({}).n, 0);
-  EXPECT_EQ(spread_of({}).error(), 0);
+  EXPECT_EQ(spread_of(std::span<const double>()).n, 0);
+  EXPECT_EQ(spread_of(std::span<const double>()).error(), 0);
   const std::array<double, 1> single = {0.5};
   EXPECT_EQ(spread_of(single).mean, 0.5);
   EXPECT_EQ(spread_of(single).deviation, 0);

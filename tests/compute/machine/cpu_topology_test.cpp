@@ -5,6 +5,8 @@
 #include <set>
 #include <thread>
 
+#include "compute/machine/core_division.h"
+
 namespace lab {
 namespace {
 

@@ -184,6 +184,12 @@ TEST(CacheFlusher, FindsTheLastLevel) {
   EXPECT_EQ(last_level_cache_bytes(info), 96 * kKiB);
 }
 
+TEST(CacheFlusher, AddsLastLevelCachesOfDifferentSizes) {
+  DeviceInfo info;
+  info.caches = {{1, 48 * kKiB, 8, 64}, {2, 2 * kMiB, 8, 64}, {2, 4 * kMiB, 4, 64}};
+  EXPECT_EQ(last_level_cache_bytes(info), 32 * kMiB);
+}
+
 TEST(Conditions, ReadsTheClockFromSysfsThenProc) {
   const test::TempDir dir;
   const std::string root = dir.path().string() + "/";

@@ -435,6 +435,34 @@ TEST(LearnPage, DrawsManyCoresInGroups) {
   }
 }
 
+// Eight cores with an L2 cache each, and sixteen in groups of four that share one.
+Model with_unequal_cores() {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  DeviceInfo device;
+  device.device = cpu(0);
+  device.caches = {{2, 2 * kMiB, 8, 64}, {2, 4 * kMiB, 4, 64}};
+  for (int core = 0; core < 24; ++core) {
+    device.cores.push_back(core);
+    if (core < 8) {
+      device.caches[0].cores.push_back({core});
+    } else {
+      if (core % 4 == 0) device.caches[1].cores.emplace_back();
+      device.caches[1].cores.back().push_back(core);
+    }
+  }
+  model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  model.apply(event(1, 2, LessonEvent{"first", LessonMap{{device}, {}, {}}}));
+  return model;
+}
+
+TEST(LearnPage, DrawsCoresWithCachesOfDifferentSizes) {
+  Lab lab(with_unequal_cores(), 1, {1280, 800});
+  lab.open(Page::Learn);
+  for (int core = 0; core < 24; ++core) {
+    EXPECT_TRUE(lab.visible("learn/map/cpu:0/" + std::to_string(core))) << core;
+  }
+}
+
 TEST(LearnPage, ShowsTheLoadOfEachCoreInTheMap) {
   LearnLab lab(Scene::Done);
   const std::vector<int> cores = lab.model.machine().devices[0].cores;

@@ -275,6 +275,25 @@ TEST(Pages, OneCpuDeviceExplainsHowToSplitIt) {
   EXPECT_NE(text->label.find("--cpu-devices 2"), std::string::npos);
 }
 
+TEST(Pages, ADeviceNamesTheKindsOfItsCores) {
+  MachineInfo machine = machine_of(1);
+  const auto text_of_kinds = [](const MachineInfo& shown) {
+    Lab lab{ui::Model(shown)};
+    lab.model.apply(event(0, 1, telemetry(lab.model.devices(), 1, 0.5)));
+    lab.open(Page::Devices);
+    const WidgetRect* text = lab.backend.find("devices/cpu:0/core_kinds");
+    return text == nullptr ? std::string() : text->label;
+  };
+  machine.devices[0].core_kinds = {
+      {.number = 0, .name = "performance", .clock_max_mhz = 5200.0, .cores = {0}},
+      {.number = 1, .name = "efficient", .clock_max_mhz = 3900.0, .cores = {1}}};
+  EXPECT_EQ(text_of_kinds(machine),
+            "2 cores: 1 performance (up to 5.2 GHz), 1 efficient (up to 3.9 GHz)");
+  Lab lab{ui::Model(machine_of(1))};
+  lab.open(Page::Devices);
+  EXPECT_FALSE(lab.visible("devices/cpu:0/core_kinds")) << "all cores are alike";
+}
+
 TEST(Pages, AbsentDevicesHaveACard) {
   Lab lab(make_scene(Page::Devices, Scene::Done));
   lab.open(Page::Devices);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "compute/core/events/core_text.h"
 #include "compute/core/events/gpu_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -50,8 +51,19 @@ void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& l
                            : trf("busy, over {} cores with {}", cores, simd));
 }
 
+// Names the kinds of the cores if those of the machine are not alike.
+void core_kinds(const Panel& p, const std::string& path, const DeviceInfo& info) {
+  if (info.core_kinds.empty()) return;
+  const std::string text = cores_text(info);
+  muted(p.ui, text);
+  hint(p.ui, tr("Cores of one kind are equally fast. The operating system reports the kinds and "
+                "their clocks."));
+  record_item(p.ui, path, "text", text);
+}
+
 // Draws a small bar per core, wrapped into several lines if necessary.
-void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& last, ImU32 color) {
+void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
+               const DeviceTelemetry& last, ImU32 color) {
   Ui& ui = p.ui;
   const auto cores = static_cast<int>(last.core_utilisation.size());
   if (cores == 0) return;
@@ -74,7 +86,10 @@ void core_bars(const Panel& p, const std::string& path, const DeviceTelemetry& l
     list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
                         ui.px(2));
   }
-  hint(ui, tr("One bar per core: the share of time it was busy since the previous reading."));
+  std::string text =
+      tr("One bar per core: the share of time it was busy since the previous reading.");
+  if (info.core_kinds.size() > 1) text = text + " " + tr("Cores of the fastest kind come first.");
+  hint(ui, text);
   record(ui, item, path, "meter", "cores");
 }
 
@@ -144,8 +159,9 @@ void device_card(const Panel& p, const DeviceInfo& info, int position) {
   lost_box(p, path + "/lost", last.lost);
   if (is_timed(info.device)) {
     big_figure(p, info, last);
+    core_kinds(p, path + "/core_kinds", info);
     utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
-    core_bars(p, path + "/cores", last, color);
+    core_bars(p, path + "/cores", info, last, color);
   } else {
     body(ui, tr(kEmulatedGpu));
   }

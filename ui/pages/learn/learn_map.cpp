@@ -24,25 +24,50 @@ struct Nest {
   std::vector<Nest> inner;
 };
 
+bool contains(const std::vector<int>& cores, int core) {
+  return std::find(cores.begin(), cores.end(), core) != cores.end();
+}
+
+// The cores that one cache serves.
+struct HeldCores {
+  std::int64_t bytes = 0;
+  std::vector<int> cores;
+};
+
+// The caches of the level, which may differ in size, with the cores among `cores` that they serve.
+std::vector<HeldCores> held_by(const DeviceInfo& device, const std::vector<int>& cores, int level) {
+  std::vector<HeldCores> held;
+  for (const CacheInfo& cache : device.caches) {
+    if (cache.level != level) continue;
+    for (const std::vector<int>& served : cache.cores) {
+      HeldCores one{cache.size_bytes, {}};
+      for (const int core : served) {
+        if (contains(cores, core)) one.cores.push_back(core);
+      }
+      if (!one.cores.empty()) held.push_back(std::move(one));
+    }
+  }
+  return held;
+}
+
 // The cores among `cores` inside the caches of `level` and below. With many cores, the caches of a
 // single core are left to its tooltip.
 std::vector<Nest> nests_of(const DeviceInfo& device, const std::vector<int>& cores, int level) {
   for (; level > 0; --level) {
-    for (const CacheInfo& cache : device.caches) {
-      if (cache.level != level) continue;
-      std::vector<Nest> nests;
-      bool shared = false;
-      for (const std::vector<int>& served : cache.cores) {
-        std::vector<int> here;
-        for (const int core : served) {
-          if (std::find(cores.begin(), cores.end(), core) != cores.end()) here.push_back(core);
-        }
-        if (here.empty()) continue;
-        shared = shared || here.size() > 1;
-        nests.push_back({level, cache.size_bytes, 0, nests_of(device, here, level - 1)});
-      }
-      if (shared || device.cores.size() <= kFewCores) return nests;
+    const std::vector<HeldCores> held = held_by(device, cores, level);
+    const bool shared = std::any_of(held.begin(), held.end(),
+                                    [](const HeldCores& one) { return one.cores.size() > 1; });
+    if (held.empty() || (!shared && device.cores.size() > kFewCores)) continue;
+    std::vector<Nest> nests;
+    nests.reserve(held.size());
+    std::vector<int> rest = cores;  // those that no cache of the level serves
+    for (const HeldCores& one : held) {
+      nests.push_back({level, one.bytes, 0, nests_of(device, one.cores, level - 1)});
+      std::erase_if(rest, [&](int core) { return contains(one.cores, core); });
     }
+    if (rest.empty()) return nests;
+    for (Nest& nest : nests_of(device, rest, level - 1)) nests.push_back(std::move(nest));
+    return nests;
   }
   std::vector<Nest> nests;
   nests.reserve(cores.size());
@@ -108,11 +133,12 @@ MapBox box_of(const Ui& ui, const Nest& nest, float core, float width) {
   return box;
 }
 
-std::string private_caches(const DeviceInfo& device) {
+// The caches of its own that the core has.
+std::string private_caches(const DeviceInfo& device, int core) {
   std::string text;
   for (const CacheInfo& cache : device.caches) {
-    const bool own = std::all_of(cache.cores.begin(), cache.cores.end(),
-                                 [](const std::vector<int>& served) { return served.size() <= 1; });
+    const bool own = std::find(cache.cores.begin(), cache.cores.end(), std::vector<int>{core}) !=
+                     cache.cores.end();
     if (own) text += fmt::format("\nL{} {}", cache.level, format_bytes(cache.size_bytes));
   }
   return text;
@@ -120,7 +146,6 @@ std::string private_caches(const DeviceInfo& device) {
 
 struct BoxDevice {
   const DeviceInfo& info;
-  std::string private_caches;   // of each core, for its tooltip
   const DeviceTelemetry& last;  // the latest reading
 };
 
@@ -150,7 +175,7 @@ void draw_core(const Panel& p, std::size_t core, ImVec2 min, ImVec2 max, const B
   hint_at(ui, min, max,
           (core < busy.size() ? trf("Core {}, busy {} of the time", number, percent(share))
                               : trf("Core {}", number)) +
-              device.private_caches);
+              private_caches(device.info, static_cast<int>(core)));
 }
 
 void draw_box(const Panel& p, const MapBox& box, ImVec2 origin, const BoxDevice& device,
@@ -208,9 +233,7 @@ void draw_processors(const Panel& p, const LessonMap& map) {
     record_rect(ui, "learn/map/" + name, "map", name,
                 fmt::format("{} cores", devices[i]->cores.size()), true, min,
                 {min.x + boxes[i].size.x, min.y + boxes[i].size.y});
-    draw_box(p, boxes[i], item.min,
-             {*devices[i], private_caches(*devices[i]), p.model.history(devices[i]->device).last},
-             0);
+    draw_box(p, boxes[i], item.min, {*devices[i], p.model.history(devices[i]->device).last}, 0);
   }
 }
 

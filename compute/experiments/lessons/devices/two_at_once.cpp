@@ -74,10 +74,14 @@ void run_together_lesson(LessonStage& stage) {
   // What each device lost by the other's work; the rest is waiting for the slower one.
   const double slower = mean_product_s(shown.in_sequence) / mean_product_s(shown.at_once);
   const double shared = std::min(0.0, 2 * slower - 2);
-  stage.gap({prediction.series, "x", 2, ratio, {{tr("shared cores, memory or clock"), shared}}});
+  const std::string unequal = unequal_cores(stage.machine(), pair);
+  const std::string lost_by = unequal.empty() ? tr("shared cores, memory or clock")
+                                              : tr("slower cores, shared memory or clock");
+  stage.gap({prediction.series, "x", 2, ratio, {{lost_by, shared}}});
   stage.check(tr("both orders compute the same products"), work.consistent());
   const bool separate = !stage.note_shared_cores(pair);
-  if (separate && ratio < 1.8) {
+  if (!unequal.empty()) stage.observe(tr("devices are not equally fast"), unequal);
+  if (separate && unequal.empty() && ratio < 1.8) {
     stage.context().emit(
         LogLine{Severity::Warning,
                 trf("lesson together: {:.2f}x is below 1.8x; other programs use the cores, or the "

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compute/core/error.h"
+#include "compute/core/events/core_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
@@ -24,7 +25,10 @@ double process_cpu_seconds() {
 }
 
 std::string cores_and_caches(const DeviceInfo& info) {
-  std::vector<std::string> parts = {trf("cores: {}", info.cores.size())};
+  std::vector<std::string> parts = {
+      info.core_kinds.empty()
+          ? trf("cores: {}", info.cores.size())
+          : trf("cores: {}, of them {}", info.cores.size(), core_kinds_text(info))};
   for (const CacheInfo& cache : info.caches) {
     parts.push_back(
         fmt::format("L{} {} x {}", cache.level, cache.instances, format_bytes(cache.size_bytes)));

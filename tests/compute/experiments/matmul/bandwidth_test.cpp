@@ -77,6 +77,12 @@ TEST(WorkingSets, FitTheSmallestCacheWhereCoresDiffer) {
   EXPECT_EQ(sets[0].cache_bytes, 160 * kKiB);
 }
 
+TEST(WorkingSets, FitTheSmallestShareOfACache) {
+  // A 2 MiB cache for one core, and one of 2 MiB for four.
+  const std::vector<CacheInfo> caches = {{2, 2 * kMiB, 3, 64, {{0}, {1}, {2, 3, 4, 5}}}};
+  EXPECT_EQ(choose_working_sets(caches, 6, kGiB)[1].bytes_per_thread, 256 * kKiB);
+}
+
 TEST(WorkingSets, SkipMissingLevelsWithAReason) {
   const std::vector<CacheInfo> no_third = {{1, 32 * kKiB, 1, 64}, {2, 512 * kKiB, 1, 64}};
   const auto sets = choose_working_sets(no_third, 1, kGiB);

@@ -48,7 +48,7 @@ void declare(CLI::App& app, Targets& t) {
   app.footer(
       tr("Without a command the window opens. 'device-lab COMMAND --help' lists its options.\n\n"
          "Environment:\n"
-         "  LAB_SIMD=scalar|sse4|avx2|avx512\n"
+         "  LAB_SIMD=scalar|sse4|avx2|avx512|neon\n"
          "      Highest SIMD level of the lab's own kernels; default: the best of the processor.\n"
          "      oneDNN and OpenBLAS have their own caps: ONEDNN_MAX_CPU_ISA and "
          "OPENBLAS_CORETYPE."));

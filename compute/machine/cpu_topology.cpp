@@ -1,10 +1,12 @@
 #include "compute/machine/cpu_topology.h"
 
+#include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include "compute/core/language.h"
+#include "compute/machine/system_files.h"
 
 namespace lab {
 namespace {
@@ -231,6 +234,38 @@ std::string read_name(hwloc_topology_t topology) {
   return name ? name : "";
 }
 
+struct ArmCore {
+  std::string_view implementer, part, name;
+};
+
+// Cores of servers, Jetson and DGX Spark, numbered in the MIDR register; the list follows lscpu's.
+constexpr std::array<ArmCore, 33> kArmCores = {{
+    {"0x41", "0xd03", "Arm Cortex-A53"},    {"0x41", "0xd05", "Arm Cortex-A55"},
+    {"0x41", "0xd07", "Arm Cortex-A57"},    {"0x41", "0xd08", "Arm Cortex-A72"},
+    {"0x41", "0xd09", "Arm Cortex-A73"},    {"0x41", "0xd0a", "Arm Cortex-A75"},
+    {"0x41", "0xd0b", "Arm Cortex-A76"},    {"0x41", "0xd0c", "Arm Neoverse-N1"},
+    {"0x41", "0xd0d", "Arm Cortex-A77"},    {"0x41", "0xd40", "Arm Neoverse-V1"},
+    {"0x41", "0xd41", "Arm Cortex-A78"},    {"0x41", "0xd42", "Arm Cortex-A78AE"},
+    {"0x41", "0xd44", "Arm Cortex-X1"},     {"0x41", "0xd46", "Arm Cortex-A510"},
+    {"0x41", "0xd47", "Arm Cortex-A710"},   {"0x41", "0xd48", "Arm Cortex-X2"},
+    {"0x41", "0xd49", "Arm Neoverse-N2"},   {"0x41", "0xd4b", "Arm Cortex-A78C"},
+    {"0x41", "0xd4d", "Arm Cortex-A715"},   {"0x41", "0xd4e", "Arm Cortex-X3"},
+    {"0x41", "0xd4f", "Arm Neoverse-V2"},   {"0x41", "0xd80", "Arm Cortex-A520"},
+    {"0x41", "0xd81", "Arm Cortex-A720"},   {"0x41", "0xd82", "Arm Cortex-X4"},
+    {"0x41", "0xd83", "Arm Neoverse-V3AE"}, {"0x41", "0xd84", "Arm Neoverse-V3"},
+    {"0x41", "0xd85", "Arm Cortex-X925"},   {"0x41", "0xd87", "Arm Cortex-A725"},
+    {"0x41", "0xd8e", "Arm Neoverse-N3"},   {"0x4e", "0x003", "NVIDIA Denver 2"},
+    {"0x4e", "0x004", "NVIDIA Carmel"},     {"0xc0", "0xac3", "Ampere-1"},
+    {"0xc0", "0xac4", "Ampere-1a"},
+}};
+
+std::string arm_core_name(std::string_view implementer, std::string_view part) {
+  for (const ArmCore& core : kArmCores) {
+    if (core.implementer == implementer && core.part == part) return std::string(core.name);
+  }
+  return fmt::format("ARM core {} of implementer {}", part, implementer);
+}
+
 // The kernel rejects a set with fewer bits than its own; no kernel has more than kMaxPlaces.
 constexpr int kFewestPlaces = 1024;
 constexpr int kMaxPlaces = 1 << 20;
@@ -277,10 +312,26 @@ CpuTopology read_topology(const std::string& synthetic) {
               {}};
     set_kinds(result, reported_kinds(topology.get()));
   }
+  if (result.name.empty() && synthetic.empty()) {
+    result.name = arm_processor_name(read_text("/proc/cpuinfo").value_or(""));
+  }
   if (result.cores.empty()) {
     for (const int number : allowed) result.cores.push_back({number, {number}, 0, 0});
   }
   return result;
+}
+
+std::string arm_processor_name(std::string_view cpuinfo) {
+  const std::vector<std::string> implementers = find_fields(cpuinfo, "CPU implementer");
+  const std::vector<std::string> parts = find_fields(cpuinfo, "CPU part");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(implementers.size(), parts.size()); ++i) {
+    std::string name = arm_core_name(implementers[i], parts[i]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores) {

@@ -2,6 +2,7 @@
 // Cores, caches and NUMA nodes of the CPU as reported by hwloc, and thread affinity.
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/events/device_info.h"
@@ -38,6 +39,10 @@ struct CpuTopology {
 // only. `synthetic` is an hwloc description of a synthetic machine for tests ("package:1 l3:1
 // core:8 pu:2"), or hwloc's XML of a machine, for which the mask is ignored.
 CpuTopology read_topology(const std::string& synthetic = {});
+
+// Returns the kinds of ARM cores in the text of /proc/cpuinfo, which holds numbers instead of a
+// name: "Arm Neoverse-V2", "Arm Cortex-X925 and Arm Cortex-A725"; empty if it lists no ARM core.
+std::string arm_processor_name(std::string_view cpuinfo);
 
 // Describes the device that consists of these cores.
 DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore>& cores);

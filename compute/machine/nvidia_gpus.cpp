@@ -49,6 +49,15 @@ std::vector<std::string> device_nodes(const std::string& root) {
   return nodes;
 }
 
+// Whether there may be a GPU without a PCI device and without the driver's files: that of Windows
+// behind its bridge, or that of a Jetson's processor.
+bool may_have_gpu_without_files(const std::string& root) {
+  std::error_code failed;
+  return fs::exists(root + "/dev/dxg", failed) ||
+         read_text(root + "/proc/device-tree/compatible").value_or("").find("nvidia,tegra") !=
+             std::string::npos;
+}
+
 std::string display_path(const std::string& root, const std::string& path) {
   return root == "/" ? path.substr(1) : path.substr(root.size());
 }
@@ -57,8 +66,7 @@ std::string display_path(const std::string& root, const std::string& path) {
 std::optional<std::string> check_system_files(const NvidiaProbe& probe) {
   const std::string& root = probe.root;
   std::error_code failed;
-  const bool windows_bridge = fs::exists(root + "/dev/dxg", failed);
-  if (!windows_bridge) {
+  if (!may_have_gpu_without_files(root)) {
     if (!fs::exists(root + "/proc/driver/nvidia", failed)) {
       return tr(
           "no NVIDIA driver is loaded (/proc/driver/nvidia is missing); install the driver, "
@@ -247,7 +255,7 @@ std::vector<AbsentDevice> find_unusable_gpus(const NvidiaProbe& probe) {
   std::vector<NvidiaGpu> gpus = find_nvidia_gpus(root);
   std::error_code failed;
   if (!probe.driver_refused && gpus.empty() && device_nodes(root).empty() &&
-      !fs::exists(root + "/dev/dxg", failed) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
+      !may_have_gpu_without_files(root) && !fs::exists(root + "/proc/driver/nvidia", failed)) {
     const bool bus = fs::exists(root + "/sys/bus/pci/devices", failed);
     return {{"NVIDIA GPU", bus ? tr("no NVIDIA device on the PCI bus")
                                : tr("/sys/bus/pci is missing, so PCI devices cannot be listed")}};

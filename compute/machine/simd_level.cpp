@@ -1,6 +1,9 @@
 #include "compute/machine/simd_level.h"
 
 #include <hwy/targets.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -15,7 +18,7 @@
 namespace lab {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTiers = {"scalar", "sse4", "avx2", "avx512"};
+constexpr std::array<std::string_view, 5> kTiers = {"scalar", "sse4", "avx2", "avx512", "neon"};
 
 const char* lab_simd() {
   return std::getenv("LAB_SIMD");  // NOLINT(concurrency-mt-unsafe)
@@ -29,6 +32,19 @@ std::int64_t supported_targets() {
   return targets;
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+
+std::string with_extras(const std::string& name, const std::vector<std::string>& extras) {
+  std::string text = name;
+  for (std::size_t i = 0; i < extras.size(); ++i) {
+    text += i == 0 ? " with " : i + 1 == extras.size() ? " and " : ", ";
+    text += extras[i];
+  }
+  return text;
+}
+
+#endif
+
 #if defined(__x86_64__)
 
 // Returns Highway's targets above `tier`.
@@ -37,7 +53,8 @@ std::int64_t targets_above(SimdTier tier) {
     case SimdTier::Scalar: return (1LL << (HWY_HIGHEST_TARGET_BIT_X86 + 1)) - 1;
     case SimdTier::Sse4: return HWY_SSE4 - 1;
     case SimdTier::Avx2: return HWY_AVX2 - 1;
-    case SimdTier::Avx512: break;
+    case SimdTier::Avx512:
+    case SimdTier::Neon: break;
   }
   return 0;
 }
@@ -63,15 +80,6 @@ SimdTier used_tier() {
   if (target < HWY_AVX2) return SimdTier::Avx512;
   if (target == HWY_AVX2) return SimdTier::Avx2;
   return target <= HWY_SSE4 ? SimdTier::Sse4 : SimdTier::Scalar;
-}
-
-std::string with_extras(const std::string& name, const std::vector<std::string>& extras) {
-  std::string text = name;
-  for (std::size_t i = 0; i < extras.size(); ++i) {
-    text += i == 0 ? " with " : i + 1 == extras.size() ? " and " : ", ";
-    text += extras[i];
-  }
-  return text;
 }
 
 struct Processor {
@@ -115,6 +123,24 @@ bool has_avx512_bf16() {
   return false;
 }
 
+#if defined(__aarch64__)
+
+// The kernels use the instructions of every 64-bit ARM processor; the extras are only reported.
+SimdLevel processor() {
+  std::vector<std::string> extras;
+  const unsigned long first = getauxval(AT_HWCAP);
+  const unsigned long second = getauxval(AT_HWCAP2);
+  if ((first & HWCAP_ASIMDHP) != 0) extras.emplace_back("FP16");
+  if ((second & HWCAP2_BF16) != 0) extras.emplace_back("BF16");
+  if ((second & HWCAP2_SVE2) != 0) {
+    extras.emplace_back("SVE2");
+  } else if ((first & HWCAP_SVE) != 0) {
+    extras.emplace_back("SVE");
+  }
+  return {"NEON", with_extras("NEON", extras), {}};
+}
+
+#endif
 #endif
 
 const char* name_of(SimdTier tier) {
@@ -122,6 +148,7 @@ const char* name_of(SimdTier tier) {
     case SimdTier::Sse4: return "SSE4.2";
     case SimdTier::Avx2: return "AVX2";
     case SimdTier::Avx512: return "AVX-512";
+    case SimdTier::Neon: return "NEON";
     case SimdTier::Scalar: break;
   }
   constexpr bool kPortable = HWY_STATIC_TARGET == HWY_SCALAR || HWY_STATIC_TARGET == HWY_EMU128;
@@ -140,7 +167,7 @@ std::optional<SimdTier> parse_simd_cap(const char* text) {
   if (found != kTiers.end()) return static_cast<SimdTier>(found - kTiers.begin());
   throw Error(Errc::Usage,
               trf("LAB_SIMD is '{}', which is not a SIMD level; set it to scalar, sse4, "
-                  "avx2 or avx512, or unset it",
+                  "avx2, avx512 or neon, or unset it",
                   text));
 }
 
@@ -183,12 +210,14 @@ SimdLevel simd_level() {
 #else
 
 SimdLevel simd_level() {
+  const std::optional<SimdTier> cap = simd_cap();
 #if defined(__aarch64__)
-  SimdLevel level{"NEON", "NEON", {}};
+  SimdLevel level = processor();
+  if (cap == SimdTier::Neon) return describe_simd(*cap, *cap, level, cap);
 #else
   SimdLevel level{"none", LAB_TEXT("none known to the lab"), {}};
 #endif
-  if (const std::optional<SimdTier> cap = simd_cap()) {
+  if (cap) {
     level.cap = to_string(*cap);
     level.detail =
         trf("{} (LAB_SIMD={} has no effect: it applies to x86-64 only)", level.detail, level.cap);
@@ -206,7 +235,7 @@ const char* simd_target() {
 std::string why_no_avx512_bf16() {
   if (!has_avx512_bf16()) return tr("the processor has none");
   const SimdTier cap = simd_cap().value_or(SimdTier::Avx512);
-  return cap == SimdTier::Avx512 ? "" : trf("LAB_SIMD={} excludes them", to_string(cap));
+  return cap >= SimdTier::Avx512 ? "" : trf("LAB_SIMD={} excludes them", to_string(cap));
 }
 
 }  // namespace lab

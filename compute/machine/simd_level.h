@@ -10,11 +10,12 @@
 
 namespace lab {
 
-// Values of LAB_SIMD, each including those before it. Scalar runs on every x86-64 CPU: Highway's
-// fallback without intrinsics, or SSE2 where Highway (1.1 and later) treats SSE2 as the baseline.
-enum class SimdTier { Scalar, Sse4, Avx2, Avx512 };
+// Values of LAB_SIMD: the levels of x86-64, each including those before it, and AArch64's only one.
+// Scalar runs on every x86-64 CPU: Highway's fallback without intrinsics, or SSE2 where Highway
+// (1.1 and later) treats SSE2 as the baseline.
+enum class SimdTier { Scalar, Sse4, Avx2, Avx512, Neon };
 
-// Returns "scalar", "sse4", "avx2" or "avx512".
+// Returns "scalar", "sse4", "avx2", "avx512" or "neon".
 const char* to_string(SimdTier tier);
 
 // Parses a value of LAB_SIMD; empty for null and for empty text. Throws Error(Usage) naming the
@@ -25,9 +26,9 @@ std::optional<SimdTier> parse_simd_cap(const char* text);
 std::optional<SimdTier> simd_cap();
 
 struct SimdLevel {
-  std::string name;     // used by the kernels: "AVX-512", "AVX2", "SSE4.2", "scalar", "NEON"
-  std::string detail;   // "AVX-512 with BF16 and VNNI", and the effect of LAB_SIMD
-  std::string cap;      // value of LAB_SIMD; empty if unset
+  std::string name;    // used by the kernels: "AVX-512", "AVX2", "SSE4.2", "scalar", "NEON"
+  std::string detail;  // "AVX-512 with BF16 and VNNI", "NEON with SVE2", and the effect of LAB_SIMD
+  std::string cap;     // value of LAB_SIMD; empty if unset
   bool capped = false;  // the processor supports more than LAB_SIMD allows
 };
 
@@ -40,8 +41,8 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
                         std::optional<SimdTier> cap);
 
 // Returns Highway's name of the best instruction set that the CPU supports and LAB_SIMD allows:
-// "AVX3", "AVX2". It may be finer than what the kernels are compiled for. For keys of cached
-// results.
+// "AVX3", "AVX2", "NEON". It may be finer than what the kernels are compiled for. For keys of
+// cached results.
 const char* simd_target();
 
 // Returns why the kernels do not use AVX512-BF16 instructions; empty if they do.

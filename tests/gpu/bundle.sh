@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Creates a folder that runs on another x86-64 Linux with an NVIDIA driver: device-lab without a
-# window, its CUDA library, the GPU tests, the benchmarks (gpu_bench_*) and the shared libraries
-# they need, except glibc, the driver and CUDA's own libraries, which run_all.sh finds on the target
-# machine.
+# Creates a folder that runs on another Linux with this machine's kind of processor (x86-64 or ARM)
+# and an NVIDIA driver: device-lab without a window, its CUDA library, the GPU tests, the benchmarks
+# (gpu_bench_*) and the shared libraries they need, except glibc, the driver and CUDA's own
+# libraries, which run_all.sh finds on the target machine.
 #   tests/gpu/bundle.sh FOLDER [BUILD_FOLDER]      FOLDER must be empty or absent
 # Environment: LAB_CUDA_ARCHITECTURES selects the GPU architectures (default 80, 90a and PTX);
 # LAB_BUNDLE_MIB limits the size in MiB (default 60).
@@ -37,7 +37,7 @@ done
 cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py,results.py} "$folder/"
 
 # Provided by the target machine: the C library and its loader, the driver, CUDA.
-c_library='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'
+c_library='^(linux-vdso|ld-linux-[a-z0-9_-]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'
 cuda='^lib(cuda|cudart|cublas|cublasLt|cudnn.*|nccl|cupti|nvidia-.*)\.so'
 libraries=$(mktemp -d)
 trap 'rm -rf "$libraries"' EXIT

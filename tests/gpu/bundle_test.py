@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from stand_in import write_program
 
 # Libraries provided by the target machine.
-THERE = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|pthread|cuda|cudart|cublas|cublasLt|cudnn|nccl|nvidia-ml))\.so")
+THERE = re.compile(r"(ld-linux-[a-z0-9_-]*|lib(c|m|dl|pthread|cuda|cudart|cublas|cublasLt|cudnn|nccl|nvidia-ml))\.so")
 
 
 class Bundle(unittest.TestCase):

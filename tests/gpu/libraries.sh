@@ -27,10 +27,11 @@ require_glibc() {
 }
 
 choose_libstdcxx() {
-  local own=$here/lib/gcc/libstdc++.so.6 host
+  local own=$here/lib/gcc/libstdc++.so.6 host abi=x86-64
   [[ -f $own ]] || return 0
+  [[ $(uname -m) != aarch64 ]] || abi=AArch64
   host=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null |
-    sed -n 's/.*libstdc++\.so\.6 (libc6,x86-64.*) => //p' | head -n 1)
+    sed -n "s/.*libstdc++\.so\.6 (libc6,$abi.*) => //p" | head -n 1)
   if [[ -n $host ]] && at_least "$(newest_glibcxx "$host")" "$(newest_glibcxx "$own")"; then
     rm -f -- "$here"/lib/libstdc++.so.6 "$here"/lib/libgcc_s.so.1
     return 0

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -60,9 +61,10 @@ class Scripts(unittest.TestCase):
     def machine(self, glibc, glibcxx):
         write_program(self.folder / "getconf", f"echo glibc {glibc}")
         (self.folder / "host").write_text(f"GLIBCXX_3.4.2 {glibcxx}")
+        abi = "AArch64" if platform.machine() == "aarch64" else "x86-64"
         write_program(self.folder / "ldconfig",
                       f"echo '\tlibstdc++.so.6 (libc6) => /lib32/x'\n"
-                      f"echo '\tlibstdc++.so.6 (libc6,x86-64) => {self.folder / 'host'}'")
+                      f"echo '\tlibstdc++.so.6 (libc6,{abi}) => {self.folder / 'host'}'")
 
     def test_uses_the_newer_libstdcxx(self):
         self.bundle("2.34", "2.36")

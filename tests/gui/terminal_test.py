@@ -53,7 +53,7 @@ CONTRACT = {
     "progress": {"done": NUMBER},
     "error": {"message": TEXT},
 }  # fmt: skip
-SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512")
+SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512", "neon")
 KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "fail", "done",
                "lesson", "guess", "prediction", "span", "gap", "comparison", "frame", "map",
                "class"}  # fmt: skip

@@ -5,7 +5,7 @@ import re
 import source_tree
 
 TOP_LEVEL = {
-    "app", "compute", "ui", "assets", "tests", "CMakeLists.txt", "README.md", "lab",
+    "app", "compute", "ui", "assets", "cmake", "tests", "CMakeLists.txt", "README.md", "lab",
     "CMakePresets.json", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore",
 }
 MAX_BYTES = 1_000_000

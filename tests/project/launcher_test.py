@@ -36,7 +36,8 @@ class Launcher(unittest.TestCase):
         ours = ("CI", "LAB_PRESET", "LAB_CUDA", "LAB_CUDA_ARCHITECTURES")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
         environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1",
-                        "LAB_PCI_DEVICES": str(self.folder / "pci")}
+                        "LAB_PCI_DEVICES": str(self.folder / "pci"),
+                        "LAB_DEVICE_TREE": str(self.folder / "tree")}
         asked = self.folder / "configured"
         asked.unlink(missing_ok=True)
         done = subprocess.run([self.folder / "lab", "version"], env=environment | variables,
@@ -56,7 +57,8 @@ done""")
         environment = {name: value for name, value in os.environ.items() if name not in names}
         environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "DISPLAY": ":0",
                         "XDG_CONFIG_HOME": str(self.folder),
-                        "LAB_PCI_DEVICES": str(self.folder / "pci")}
+                        "LAB_PCI_DEVICES": str(self.folder / "pci"),
+                        "LAB_DEVICE_TREE": str(self.folder / "tree")}
         asked = self.folder / "apt"
         asked.unlink(missing_ok=True)
         done = subprocess.run([self.folder / "lab", *arguments], env=environment | variables,
@@ -101,6 +103,14 @@ done""")
                          [options("ON", "80-real;89-real")])
         self.assertEqual(self.configured(LAB_CUDA_ARCHITECTURES="80-real;89-real"), [])
         self.assertEqual(self.configured(LAB_CUDA="OFF"), [options("OFF")])
+        self.assertEqual(self.configured(), [options("ON")])
+
+    def test_cuda_is_on_in_a_jetson(self):
+        tree = self.folder / "tree"
+        tree.mkdir()
+        (tree / "compatible").write_bytes(b"raspberrypi,5-model-b\0brcm,bcm2712\0")
+        self.assertEqual(self.configured(), [options("OFF")])
+        (tree / "compatible").write_bytes(b"nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0")
         self.assertEqual(self.configured(), [options("ON")])
 
     def test_ci_treats_warnings_as_errors(self):

@@ -351,7 +351,7 @@ struct ScalingComparison {
 struct ValueGrid {
   std::int64_t rows = 0, columns = 0;
   std::vector<std::int64_t> shown_rows, shown_columns;  // indices, ascending
-  std::vector<double> values;                           // [shown_rows][shown_columns]
+  std::vector<double> values = {};                      // [shown_rows][shown_columns]
   bool integral = false;                                // of an integer dtype
   bool complete() const { return std::ssize(values) == rows * columns; }
 };

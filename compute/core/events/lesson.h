@@ -51,8 +51,8 @@ struct LessonQuestion {
 
 // The one setting of a lesson that the learner varies after the first run.
 struct LessonVary {
-  std::string label;                    // "Size N"
-  std::string unit;                     // "MiB", "images"
+  std::string label = {};               // "Size N"
+  std::string unit = {};                // "MiB", "images"
   double low = 1, high = 1, value = 1;  // range and default
   bool doubling = false;                // only powers of two times `low`
   bool whole = false;                   // only whole numbers

@@ -3,8 +3,16 @@
 
 # Sets `result` to the architectures of the local GPUs, "90a-real;120a-real"; empty if there are
 # none. From 9.0 on, each has architecture-specific instructions, selected by the suffix a.
+# nvidia-smi does not know the GPU of a Jetson Orin, which runs only code compiled for itself.
 function(lab_local_cuda_architectures result)
   set(${result} "" PARENT_SCOPE)
+  if(EXISTS /proc/device-tree/compatible)
+    file(STRINGS /proc/device-tree/compatible orin REGEX "nvidia,tegra234")
+    if(orin)
+      set(${result} 87-real PARENT_SCOPE)
+      return()
+    endif()
+  endif()
   find_program(LAB_NVIDIA_SMI nvidia-smi)
   mark_as_advanced(LAB_NVIDIA_SMI)
   if(NOT LAB_NVIDIA_SMI)

@@ -1,6 +1,8 @@
 #pragma once
 // A coroutine with its own stack, which runs the threads of blocks and is suspended at barriers.
+#if !defined(__aarch64__)
 #include <ucontext.h>
+#endif
 
 #include <cstddef>
 #include <functional>
@@ -25,14 +27,20 @@ class Fiber {
 
  private:
   void enter();
+#if defined(__aarch64__)
+  static void trampoline(void** outside, void** inside);
+#else
   static void trampoline(unsigned high, unsigned low);
+#endif
   void run();
 
   void* stack() const;
 
   static constexpr int kJumpWords = 5;  // size of the __builtin_setjmp buffer
   void* memory_ = nullptr;              // a guard page, then the stack
+#if !defined(__aarch64__)
   ucontext_t initial_context_{};
+#endif
   bool ends_ = false;  // the fiber returns to its destructor for the last time
   void* inside_[kJumpWords] = {};
   void* outside_[kJumpWords] = {};

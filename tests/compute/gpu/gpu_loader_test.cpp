@@ -67,7 +67,12 @@ TEST(GpuLoader, RejectsNonLibraryFile) {
 
 TEST(GpuLoader, RejectsLibraryWithoutEntry) {
   // Any system library works. libm exists under this name because this program is linked to it.
-  const GpuBackendResult offer = load({"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"});
+#if defined(__aarch64__)
+  const char* const libm = "/lib/aarch64-linux-gnu/libm.so.6";
+#else
+  const char* const libm = "/lib/x86_64-linux-gnu/libm.so.6";
+#endif
+  const GpuBackendResult offer = load({libm, "/lib64/libm.so.6"});
   if (offer.reason.find("is missing") != std::string::npos) GTEST_SKIP() << offer.reason;
   EXPECT_NE(offer.reason.find("it lacks lab_gpu_entry"), std::string::npos) << offer.reason;
 }

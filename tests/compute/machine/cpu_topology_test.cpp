@@ -18,6 +18,19 @@ TEST(CpuTopology, ReadsThisMachine) {
   for (const CpuCore& core : t.cores) EXPECT_EQ(core.os_number, core.hardware_threads.front());
 }
 
+TEST(CpuTopology, NamesArmCoresByTheirNumbers) {
+  constexpr char kSpark[] =
+      "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd87\n\n"
+      "processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd85\n\n"
+      "processor\t: 2\nCPU implementer\t: 0x41\nCPU part\t: 0xd87\n";
+  EXPECT_EQ(arm_processor_name(kSpark), "Arm Cortex-A725 and Arm Cortex-X925");
+  EXPECT_EQ(arm_processor_name("CPU implementer : 0x41\nCPU part : 0xd4f\n"), "Arm Neoverse-V2");
+  EXPECT_EQ(arm_processor_name("CPU implementer : 0x7f\nCPU part : 0x123\n"),
+            "ARM core 0x123 of implementer 0x7f");
+  EXPECT_EQ(arm_processor_name("model name : AMD EPYC\n"), "");
+  EXPECT_EQ(arm_processor_name("CPU implementer : 0x41\n"), "");
+}
+
 TEST(CpuTopology, CountsAMachineWithTwoPackages) {
   const CpuTopology t = read_topology(kTwoPackages);
   ASSERT_EQ(t.cores.size(), 8U);

@@ -106,6 +106,16 @@ TEST(NvidiaProbe, ReportsGpusHiddenByTheEnvironment) {
   }
 }
 
+// Its GPU is part of the processor: no PCI device, no /proc/driver/nvidia.
+TEST(NvidiaProbe, AsksTheDriverOfAJetson) {
+  FakeRoot root;
+  root.file("proc/device-tree/compatible", std::string("nvidia,p3701\0nvidia,tegra234", 28));
+  const auto absent = probe(root, Maybe<CudaDriverInfo>::missing("libcuda.so.1: not found"));
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_NE(absent[0].reason.find("cannot be loaded (libcuda.so.1: not found)"), std::string::npos)
+      << absent[0].reason;
+}
+
 TEST(NvidiaProbe, ReportsMissingLibrary) {
   FakeRoot root;
   add_driver(root);

@@ -15,7 +15,8 @@ const SimdLevel kAvx512{"AVX-512", "AVX-512 with BF16 and VNNI", {}};
 const SimdLevel kAvx2{"AVX2", "AVX2 with FMA", {}};
 
 TEST(SimdLevel, ParsesEachAcceptedValue) {
-  for (const SimdTier tier : {SimdTier::Scalar, SimdTier::Sse4, SimdTier::Avx2, SimdTier::Avx512}) {
+  for (const SimdTier tier :
+       {SimdTier::Scalar, SimdTier::Sse4, SimdTier::Avx2, SimdTier::Avx512, SimdTier::Neon}) {
     EXPECT_EQ(parse_simd_cap(to_string(tier)), tier);
   }
   EXPECT_STREQ(to_string(SimdTier::Sse4), "sse4");
@@ -30,7 +31,7 @@ TEST(SimdLevel, RejectsUnknownValuesAndListsValidOnes) {
   for (const char* text : {"axv2", "AVX2", "avx2 ", "avx", "1"}) {
     const std::string what = test::message_of([&] { parse_simd_cap(text); }, Errc::Usage);
     EXPECT_NE(what.find("'" + std::string(text) + "'"), std::string::npos) << what;
-    EXPECT_NE(what.find("scalar, sse4, avx2 or avx512"), std::string::npos) << what;
+    EXPECT_NE(what.find("scalar, sse4, avx2, avx512 or neon"), std::string::npos) << what;
   }
 }
 
@@ -59,6 +60,12 @@ TEST(SimdLevel, ReportsUnsupportedCapAsIneffective) {
   EXPECT_EQ(level.cap, "avx512");
 }
 
+TEST(SimdLevel, ReportsNeonOnX86AsIneffective) {
+  const SimdLevel level = describe_simd(SimdTier::Avx2, SimdTier::Avx2, kAvx2, SimdTier::Neon);
+  EXPECT_EQ(level.name, "AVX2");
+  EXPECT_EQ(level.detail, "AVX2 with FMA (LAB_SIMD=neon has no effect: the processor has no NEON)");
+}
+
 TEST(SimdLevel, ReportsPartiallySupportedLevel) {
   const SimdLevel level = describe_simd(SimdTier::Sse4, SimdTier::Avx2, kAvx2, {});
   EXPECT_EQ(level.name, "SSE4.2");
@@ -78,13 +85,18 @@ TEST(SimdLevel, FollowsCapOfThisProcess) {
   EXPECT_EQ(level.cap, cap ? to_string(*cap) : "");
   EXPECT_EQ(Machine().info().devices.at(0).simd_detail, level.detail);
 #if defined(__x86_64__)
-  if (!cap || *cap == SimdTier::Avx512) return;
+  if (!cap || *cap >= SimdTier::Avx512) return;
   EXPECT_NE(level.name, "AVX-512");
   EXPECT_FALSE(why_no_avx512_bf16().empty());
   if (*cap == SimdTier::Avx2) return;
   EXPECT_NE(level.name, "AVX2");
   if (*cap == SimdTier::Sse4) return;
   EXPECT_TRUE(level.name == "scalar" || level.name == "SSE2") << level.name;
+#elif defined(__aarch64__)
+  EXPECT_EQ(level.name, "NEON");
+  EXPECT_EQ(level.detail.rfind("NEON", 0), 0U) << level.detail;
+  const bool has_no_effect = level.detail.find("applies to x86-64 only") != std::string::npos;
+  EXPECT_EQ(has_no_effect, cap && *cap != SimdTier::Neon) << level.detail;
 #endif
 }
 

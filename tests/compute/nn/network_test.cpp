@@ -128,7 +128,9 @@ TEST(Network, AGpuReportsAGroupBeforeItQueuesTheNext) {
     network.step(2, 2.0, {.gradient_ready = [&](std::size_t p) {
                    ready.push_back(p);
                    EXPECT_FALSE(is_zero(p));
-                   if (p == 2) EXPECT_TRUE(is_zero(1)) << "of the next group";
+                   if (p == 2) {
+                     EXPECT_TRUE(is_zero(1)) << "of the next group";
+                   }
                  }});
     EXPECT_EQ(ready, (std::vector<std::size_t>{3, 2, 1, 0}));
   }

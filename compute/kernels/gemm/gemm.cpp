@@ -25,7 +25,9 @@ constexpr std::int64_t kMostTermParts = 16;
 // Up to this many terms, writing C dominates.
 constexpr std::int64_t kFewTerms = 32;
 
-ThreadGrid grid_for(const GemmOperands& op, int parts, const GemmKernels& kernels) {
+ThreadGrid grid_for(const GemmOperands& op, int threads, int parts_per_thread,
+                    const GemmKernels& kernels) {
+  const int parts = threads * parts_per_thread;
   const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   // Parts side by side would write to the same cache lines where C's rows are not aligned.
@@ -35,6 +37,12 @@ ThreadGrid grid_for(const GemmOperands& op, int parts, const GemmKernels& kernel
   const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
   const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
   const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
+  // With several parts per thread, their lengths may differ by a tile.
+  constexpr int kSeveral = 3;
+  if (parts_per_thread >= kSeveral) {
+    if (prefer_rows && row_tiles >= parts) return {parts, 1};
+    if (!prefer_rows && col_tiles >= parts) return {1, parts};
+  }
   return choose_grid(parts, row_tiles, col_tiles, prefer_rows);
 }
 
@@ -166,7 +174,7 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
   }
   const auto per_thread = static_cast<int>(
       std::clamp(flop / threads / kPartFlop, 1.0, static_cast<double>(kMostPartsPerThread)));
-  const ThreadGrid grid = grid_for(op, threads == 1 ? 1 : threads * per_thread, kernels);
+  const ThreadGrid grid = grid_for(op, threads, threads == 1 ? 1 : per_thread, kernels);
   run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
     const int at = static_cast<int>(part);
     gemm_direct(op, piece(op.m, kernels.mr, grid.rows, at / grid.cols),

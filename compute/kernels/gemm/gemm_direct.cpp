@@ -8,10 +8,10 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kTermsPerPass = 512;
-// A strip that is slow to read in place is worth packing if it serves this many tiles.
-constexpr std::int64_t kTilesToPack = 16;
-// Rows of B at this distance map to few cache sets, and each is on a page of its own.
+// Rows of B at this distance are on pages of their own. A strip that is slow to read in place is
+// worth packing if it serves so many tiles.
 constexpr std::int64_t kFarRow_bytes = 4096;
+constexpr std::int64_t kTilesToPack = 16, kTilesToPackAliased = 2;
 
 class DirectGemm {
  public:
@@ -89,6 +89,11 @@ void DirectGemm::read_a(Range terms, std::int64_t i, TileArgs& tile) const {
   tile.a_k_stride = op_.a_k;
 }
 
+// Rows at this distance, in floats, map to so few cache sets that a strip does not stay in L1.
+bool is_aliased(std::int64_t row) {
+  return row * static_cast<std::int64_t>(sizeof(float)) % kFarRow_bytes == 0;
+}
+
 }  // namespace
 
 bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
@@ -96,7 +101,9 @@ bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
   if (op.b_col != 1) return true;
   if (!kernels.loads_parts && cols % kernels.lanes != 0) return true;
   const std::int64_t row_bytes = op.b_k * static_cast<std::int64_t>(sizeof(float));
-  return row_bytes >= kFarRow_bytes && ceil_div(rows, kernels.mr) >= kTilesToPack;
+  if (row_bytes < kFarRow_bytes) return false;
+  const std::int64_t enough = is_aliased(op.b_k) ? kTilesToPackAliased : kTilesToPack;
+  return ceil_div(rows, kernels.mr) >= enough;
 }
 
 void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels,

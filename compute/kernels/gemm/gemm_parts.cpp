@@ -16,6 +16,8 @@ constexpr int kSpins = 4000;  // 40 to 200 us, depending on the processor's paus
 void spin_once() {
 #if defined(__x86_64__)
   _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
 #endif
 }
 

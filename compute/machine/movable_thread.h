@@ -8,7 +8,8 @@
 
 namespace lab {
 
-// All members but attach() may be called by other threads, one at a time.
+// All members but attach() may be called by other threads; the moving ones by one at a time. Only
+// one object at a time may move a thread.
 class MovableThread {
  public:
   // Makes this the calling thread.
@@ -21,6 +22,7 @@ class MovableThread {
   // affinity. Without effect if the system refuses, or has more cores than a cpu_set_t.
   void move_here();
   void move_back();
+  bool moved() const { return moved_; }
 
  private:
   pid_t id_ = 0;

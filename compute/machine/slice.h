@@ -5,14 +5,14 @@
 
 namespace lab {
 
-// Part `index` of `parts` of [0, n): contiguous, and determined by the arguments only.
+// Part `index` of `parts` of [0, n): contiguous, and determined by the arguments only. Lengths
+// differ by at most 1.
 struct Slice {
   std::int64_t begin = 0, end = 0;
   bool empty() const { return begin >= end; }
 };
 inline Slice slice_of(std::int64_t n, std::int64_t parts, std::int64_t index) {
-  const std::int64_t each = (n + parts - 1) / parts;
-  return {std::min(n, each * index), std::min(n, each * (index + 1))};
+  return {n * index / parts, n * (index + 1) / parts};
 }
 
 // Returns in how many parts a sum over n items is computed; the parts' sums are then added in
@@ -20,13 +20,6 @@ inline Slice slice_of(std::int64_t n, std::int64_t parts, std::int64_t index) {
 // only, so that a sum's bits do not depend on the number of threads.
 inline std::int64_t sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t most = 32) {
   return std::clamp<std::int64_t>(n / fewest, 1, most);
-}
-
-// Returns how many of the `parts` slices of [0, n) are nonempty; these are the first ones.
-inline std::int64_t filled_slices(std::int64_t n, std::int64_t parts) {
-  std::int64_t filled = 0;
-  while (filled < parts && !slice_of(n, parts, filled).empty()) ++filled;
-  return filled;
 }
 
 }  // namespace lab

@@ -113,9 +113,9 @@ struct ThreadPool::Impl {
   void take_parts(int thread) noexcept;
   std::int64_t steal(int thread);
   void call(std::int64_t part, int thread) noexcept;
-  void wait_until_empty();
-  void wait_for_missing();
-  void help_a_blocked_thread(int helper);
+  void wait_for_zero(const std::atomic<std::uint32_t>& counter);
+  template <typename Over>
+  bool help_a_blocked_thread(int helper, const Over& over);
   void take_back_cores();
   bool own_thread(std::thread::id id) const;
 
@@ -127,13 +127,15 @@ struct ThreadPool::Impl {
   bool for_everyone = false;  // run(): each thread calls the task once
   std::atomic<bool> failed = false;
   std::exception_ptr error;
-  bool stopping = false;
+  std::atomic<bool> stopping = false;
   std::vector<PartRange> ranges;  // of the threads
-  // Threads, and which of them are working on a fork. The mutex orders moving them.
+  // Threads, and which of them are working on a fork.
   std::vector<MovableThread> movable;
   std::vector<std::atomic<bool>> working;
-  std::mutex moving;
+  std::mutex moving;  // threads, or moving them back
   bool moved = false;
+  std::atomic<bool> watching = false;    // one thread at a time looks for blocked ones
+  std::vector<std::int64_t> watched_ns;  // CPU time of the threads; of the watching thread
   alignas(64) std::atomic<std::uint32_t> forks = 0;
   static constexpr std::uint32_t kOpen = 1U << 31;
   alignas(64) std::atomic<std::uint32_t> gate = 0;     // kOpen, or 0, + workers inside
@@ -146,7 +148,8 @@ ThreadPool::Impl::Impl(std::vector<int> core_list)
       spins(all_different(cores)),
       ranges(cores.size()),
       movable(cores.size()),
-      working(cores.size()) {
+      working(cores.size()),
+      watched_ns(cores.size()) {
   workers.reserve(cores.size() - 1);
   for (int t = 1; t < static_cast<int>(cores.size()); ++t) {
     workers.emplace_back([this, t] { worker(t); });
@@ -178,7 +181,10 @@ void ThreadPool::Impl::call(std::int64_t part, int thread) noexcept {
   } catch (...) {
     if (!failed.exchange(true)) error = std::current_exception();
   }
-  if (for_everyone && missing.fetch_sub(1) == 1) missing.notify_one();
+  if (for_everyone) {
+    --missing;
+    missing.notify_one();
+  }
 }
 
 // Returns the last part of the thread that has the most left, -1 if there is none.
@@ -188,9 +194,9 @@ std::int64_t ThreadPool::Impl::steal(int thread) {
     std::int64_t most = 0;
     for (std::size_t i = 1; i < ranges.size(); ++i) {
       const std::size_t other = (static_cast<std::size_t>(thread) + i) % ranges.size();
-      if (ranges[other].left() > most) {
+      if (const std::int64_t left = ranges[other].left(); left > most) {
         victim = other;
-        most = ranges[other].left();
+        most = left;
       }
     }
     if (most == 0) return -1;
@@ -216,21 +222,30 @@ void ThreadPool::Impl::take_parts(int thread) noexcept {
 }
 
 // Lets a thread that is working on the fork but does not get to run use the core of the calling
-// thread, which is about to sleep: other programs' time slices are as long as several forks.
-void ThreadPool::Impl::help_a_blocked_thread(int helper) {
+// thread, which is about to sleep: other programs' time slices are as long as several forks. Gives
+// up when over(). Returns whether the core is lent.
+template <typename Over>
+bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
   constexpr std::chrono::microseconds kWatched{10};
   constexpr std::int64_t kBlocked_ns = 2000;  // of CPU time
-  const std::unique_lock lock(moving, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (watching.exchange(true, std::memory_order_acquire)) return false;
   for (std::size_t t = 0; t < movable.size(); ++t) {
-    if (static_cast<int>(t) == helper || !working[t]) continue;
-    const std::int64_t before_ns = movable[t].cpu_ns();
-    spin_until([&] { return !working[t]; }, kWatched);
-    if (!working[t] || movable[t].cpu_ns() - before_ns > kBlocked_ns) continue;
-    movable[t].move_here();
-    moved = true;
-    return;
+    const bool candidate = static_cast<int>(t) != helper && working[t];
+    watched_ns[t] = candidate ? movable[t].cpu_ns() : -1;
   }
+  bool lent = false;
+  if (!spin_until(over, kWatched)) {
+    for (std::size_t t = 0; t < movable.size() && !lent; ++t) {
+      if (watched_ns[t] < 0 || !working[t]) continue;
+      if (movable[t].cpu_ns() - watched_ns[t] > kBlocked_ns) continue;
+      const std::lock_guard lock(moving);
+      if (over() || !working[t] || movable[t].moved()) continue;
+      movable[t].move_here();
+      lent = moved = true;
+    }
+  }
+  watching.store(false, std::memory_order_release);
+  return lent;
 }
 
 // Returns moved threads to their own cores; none is working.
@@ -247,7 +262,7 @@ void ThreadPool::Impl::worker(int thread) {
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
     if (!spins || !spin_until(forked, kSpin)) {
-      if (spins && seen != 0) help_a_blocked_thread(thread);
+      if (spins && seen != 0) help_a_blocked_thread(thread, forked);
       while (!forked()) forks.wait(seen);
     }
     seen = forks.load();
@@ -258,20 +273,15 @@ void ThreadPool::Impl::worker(int thread) {
   }
 }
 
-void ThreadPool::Impl::wait_until_empty() {
-  const auto empty = [this] { return gate.load(std::memory_order_acquire) == 0; };
-  while (!spins || !spin_until(empty, kSpin)) {
-    if (spins) help_a_blocked_thread(0);
-    const std::uint32_t inside = gate.load();
-    if (inside == 0) return;
-    gate.wait(inside);
+void ThreadPool::Impl::wait_for_zero(const std::atomic<std::uint32_t>& counter) {
+  const auto zero = [&] { return counter.load(std::memory_order_acquire) == 0; };
+  bool lent = false;  // then spinning would keep the other thread from running
+  while (lent || !spins || !spin_until(zero, kSpin)) {
+    if (spins && !lent) lent = help_a_blocked_thread(0, zero);
+    const std::uint32_t left = counter.load();
+    if (left == 0) return;
+    counter.wait(left);
   }
-}
-
-void ThreadPool::Impl::wait_for_missing() {
-  const auto none = [this] { return missing.load(std::memory_order_acquire) == 0; };
-  if (spins && spin_until(none, kSpin)) return;
-  for (std::uint32_t left = missing.load(); left != 0; left = missing.load()) missing.wait(left);
 }
 
 bool ThreadPool::Impl::own_thread(std::thread::id id) const {
@@ -292,7 +302,9 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_pa
   for_everyone = everyone;
   const auto threads = static_cast<std::int64_t>(ranges.size());
   for (std::int64_t t = 0; t < threads; ++t) {
-    ranges[static_cast<std::size_t>(t)].set(parts * t / threads, parts * (t + 1) / threads);
+    // Rounded up, so that the caller, which is there first, has a part.
+    ranges[static_cast<std::size_t>(t)].set((parts * t + threads - 1) / threads,
+                                            (parts * (t + 1) + threads - 1) / threads);
   }
   if (everyone) missing = static_cast<std::uint32_t>(parts);
   if (!workers.empty() && parts > 1) {
@@ -302,9 +314,9 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_pa
   }
   movable[0].attach();
   take_parts(0);
-  if (everyone) wait_for_missing();
+  if (everyone) wait_for_zero(missing);
   gate.fetch_and(~kOpen);
-  wait_until_empty();
+  wait_for_zero(gate);
   if (!workers.empty()) take_back_cores();
   task = nullptr;
   caller = std::thread::id{};

@@ -33,9 +33,9 @@ class ThreadPool {
  public:
   // One thread per listed core (OS numbers, at least one), pinned to it. The caller of run() is the
   // first; cores.size() - 1 threads are started. While other programs keep a thread from running, a
-  // thread of the pool that has nothing left to do lets it run on its own core. A thread that
-  // cannot be pinned (permission, core outside the affinity mask) runs unpinned. Throws
-  // Error(InvalidArgument) if `cores` is empty.
+  // thread of the pool that has nothing left to do lets it run on its own core (a caller that is
+  // not bound: on the core where it runs). A thread that cannot be pinned (permission, core outside
+  // the affinity mask) runs unpinned. Throws Error(InvalidArgument) if `cores` is empty.
   explicit ThreadPool(std::vector<int> cores);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -8,6 +8,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/kernels/convolution/lane_convolution.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/machine/slice.h"
@@ -164,26 +165,12 @@ void LaneChain::backward_block(const Pass& pass, const Memory& memory, std::int6
   });
 }
 
-namespace {
-
-std::int64_t blocks_of(std::int64_t batch) {
-  return ceil_div(batch, simd::image_lanes());
-}
-
-// In how many parts of the batch the parameters' gradients are summed.
-std::int64_t gradient_parts(std::int64_t batch) {
-  constexpr std::int64_t kFewestBlocks = 2;
-  return sum_parts(blocks_of(batch), kFewestBlocks);
-}
-
-}  // namespace
-
 std::int64_t LaneChain::scratch_bytes(int threads, std::int64_t max_batch) const {
-  return thread_bytes_ * threads + sum_bytes_ * gradient_parts(max_batch);
+  return thread_bytes_ * threads + sum_bytes_ * lane_gradient_parts(max_batch);
 }
 
 void LaneChain::run_forward(const Pass& pass, bool timed) {
-  pass.pool.run_parts(blocks_of(pass.batch), [&](std::int64_t block, int thread) {
+  pass.pool.run_parts(lane_blocks(pass.batch), [&](std::int64_t block, int thread) {
     if (pass.stop.stop_requested()) return;
     const Memory memory = begun_memory(pass, Direction::Forward, thread);
     forward_block(pass, memory, block, timed && thread == 0);
@@ -191,7 +178,7 @@ void LaneChain::run_forward(const Pass& pass, bool timed) {
 }
 
 void LaneChain::run_backward(const Pass& pass, bool timed) {
-  const std::int64_t blocks = blocks_of(pass.batch), parts = gradient_parts(pass.batch);
+  const std::int64_t blocks = lane_blocks(pass.batch), parts = lane_gradient_parts(pass.batch);
   pass.pool.run_parts(parts, [&](std::int64_t part, int thread) {
     const Memory memory = begun_memory(pass, Direction::Backward, thread);
     for (const Part& op : parts_) op.lanes->begin_part(memory.of(op));

@@ -78,16 +78,6 @@ Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
   return {all.data + thread * bytes, bytes};
 }
 
-std::int64_t blocks_of(std::int64_t batch) {
-  return ceil_div(batch, simd::image_lanes());
-}
-
-// In how many parts of the batch the weight gradient is summed.
-std::int64_t gradient_parts(std::int64_t batch) {
-  constexpr std::int64_t kFewestBlocks = 2;
-  return sum_parts(blocks_of(batch), kFewestBlocks);
-}
-
 // Calls body(first image, images) for the given blocks until a stop is requested.
 template <class Body>
 void for_image_blocks(const ConvolutionContext& context, Slice blocks, const Body& body) {
@@ -139,7 +129,7 @@ void correlate_block(const ConvShape& s, const Memory& memory, const Correlation
 void correlate(const ConvShape& s, const ConvolutionContext& context,
                const simd::DirectWeights& weights, const CorrelationArgs& args) {
   run_with_memory(
-      context, carve_correlation({}, s).bytes, blocks_of(context.batch),
+      context, carve_correlation({}, s).bytes, lane_blocks(context.batch),
       [&](Scratch scratch) { return carve_correlation(scratch, s); },
       [&](const Memory& memory) {
         std::fill_n(memory.plane, plane_of(s).floats(), 0.0F);
@@ -180,7 +170,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
   std::int64_t scratch_bytes(const ConvolutionCase& c) const override {
     const std::int64_t of_threads = bytes_of_thread(c) * c.threads;
     if (c.stage != ConvolutionStage::WeightGradient) return of_threads;
-    return of_threads + gradient_parts(c.batch) * sum_bytes(c.shape);
+    return of_threads + lane_gradient_parts(c.batch) * sum_bytes(c.shape);
   }
 
   void forward(const ConvShape& s, const ConvolutionContext& context, const float* x,
@@ -196,7 +186,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
   void weight_gradient(const ConvShape& s, const ConvolutionContext& context, const float* x,
                        const float* dy, float* d_weight) const override {
     const std::int64_t bytes = carve_weight_gradient({}, s).bytes;
-    const std::int64_t parts = gradient_parts(context.batch);
+    const std::int64_t parts = lane_gradient_parts(context.batch);
     auto* const sums = reinterpret_cast<float*>(context.scratch.data + bytes * context.pool.size());
     const std::int64_t stride = sum_bytes(s) / 4;
     run_with_memory(
@@ -204,7 +194,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
         [&](const Memory& memory) { std::fill_n(memory.plane, plane_of(s).floats(), 0.0F); },
         [&](std::int64_t part, const Memory& memory) {
           std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
-          for_image_blocks(context, slice_of(blocks_of(context.batch), parts, part),
+          for_image_blocks(context, slice_of(lane_blocks(context.batch), parts, part),
                            [&](std::int64_t first, std::int64_t images) {
                              sum_block(s, memory, x + first * s.in_size(),
                                        dy + first * s.out_size(), images);

@@ -56,8 +56,8 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
 }
 
 // Memory of the weight gradient. If the sums are small, there are several parts of the batch, each
-// with its own sums; a thread has its own patches for the part at hand. Otherwise there is one
-// part, whose patches are shared by all threads. Strides and offsets are in floats.
+// with its own sums; a thread has its own patches for the part at hand. Otherwise all threads share
+// the patches of a block and sum in place. Strides and offsets are in floats.
 struct GradientMemory {
   bool shared = false;
   std::int64_t parts = 1;
@@ -85,8 +85,8 @@ TransposedProduct gradient_product(const ConvShape& s, Precision products,
 }
 
 GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
-  // The sums are read and written once per block, so fewer rows would not pay. All sizes that
-  // determine the order of the sums depend on the case only.
+  // The sums are read and written once per block, so fewer rows would not pay. The sizes that
+  // determine the order of the sums do not depend on the threads.
   constexpr std::int64_t kFewestRows = 256, kFewestParts = 8, kMostParts = 32;
   constexpr std::int64_t kAllSums_bytes = 4 << 20, kBlock_bytes = 512 << 10,
                          kSharedBlock_bytes = 4 << 20, kGroup_bytes = 64 << 10;
@@ -106,7 +106,7 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   m.work_stride =
       m.product_at + ceil_div(gradient_product(s, c.products).work_floats(m.rows), 16) * 16;
   ScratchCursor cursor(scratch);
-  m.sums = cursor.take<float>(m.sums_stride * m.parts);
+  m.sums = cursor.take<float>(m.shared ? 0 : m.sums_stride * m.parts);
   m.strips = cursor.take<float>(m.strips_stride * (m.shared ? 1 : c.threads));
   m.work = cursor.take<float>(m.work_stride * c.threads);
   m.used_bytes = cursor.used_bytes();
@@ -193,19 +193,16 @@ class GemmConvolution final : public ConvolutionAlgorithm {
     const GradientMemory m =
         gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
     if (m.shared) {
-      sum_together(s, context, m, x, dy);
+      sum_together(s, context, m, x, dy, d_weight);
     } else {
-      sum_in_parts(s, context, m, x, dy);
+      sum_in_parts(s, context, m, x, dy, d_weight);
     }
-    const std::int64_t parts = filled_slices(context.batch, m.parts);
-    context.pool.parallel_for(s.weights(), 4096, [&](std::int64_t begin, std::int64_t end) {
-      simd::sum_arrays(m.sums + begin, parts, m.sums_stride, d_weight + begin, end - begin);
-    });
   }
 
  private:
   static void sum_in_parts(const ConvShape& s, const ConvolutionContext& context,
-                           const GradientMemory& m, const float* x, const float* dy) {
+                           const GradientMemory& m, const float* x, const float* dy,
+                           float* d_weight) {
     context.pool.run_parts(m.parts, [&](std::int64_t part, int t) {
       float* const strips = m.strips + t * m.strips_stride;
       float* const work = m.work + t * m.work_stride;
@@ -218,10 +215,14 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                          /*accumulate=*/block.begin > rows.begin, work + m.product_at);
       });
     });
+    context.pool.parallel_for(s.weights(), 4096, [&](std::int64_t begin, std::int64_t end) {
+      simd::sum_arrays(m.sums + begin, m.parts, m.sums_stride, d_weight + begin, end - begin);
+    });
   }
 
   static void sum_together(const ConvShape& s, const ConvolutionContext& context,
-                           const GradientMemory& m, const float* x, const float* dy) {
+                           const GradientMemory& m, const float* x, const float* dy,
+                           float* d_weight) {
     for_row_blocks(pixels_of({0, context.batch}, s), m.rows, context.stop, [&](Slice block) {
       const std::int64_t count = block.end - block.begin;
       context.pool.run_parts(ceil_div(count, m.group), [&](std::int64_t part, int t) {
@@ -229,7 +230,7 @@ class GemmConvolution final : public ConvolutionAlgorithm {
         copy_patches(s, context.products, m, x, block, group, m.strips, m.work + t * m.work_stride);
       });
       TransposedProduct product = gradient_product(s, context.products, dy, block, m.strips);
-      product.c = m.sums;
+      product.c = d_weight;
       // With bf16, each piece of the sums packs all patches.
       const std::int64_t tiles = product.row_tiles();
       const bool packs = context.products == Precision::BF16;

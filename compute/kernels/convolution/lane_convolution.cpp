@@ -8,6 +8,14 @@ namespace lab {
 
 using simd::ConvShape;
 
+std::int64_t lane_blocks(std::int64_t batch) {
+  return (batch + simd::image_lanes() - 1) / simd::image_lanes();
+}
+
+std::int64_t lane_gradient_parts(std::int64_t batch) {
+  return sum_parts(lane_blocks(batch), /*fewest=*/1);
+}
+
 LanePlane plane_of(const ConvShape& s) {
   const std::int64_t last_window = (s.out_w - 1) * s.stride + s.kernel;
   return {.height = s.in_h,

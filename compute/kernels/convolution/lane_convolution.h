@@ -15,6 +15,10 @@
 
 namespace lab {
 
+// Blocks of images in a batch, and parts of the batch in which weight gradients are summed.
+std::int64_t lane_blocks(std::int64_t batch);
+std::int64_t lane_gradient_parts(std::int64_t batch);
+
 // A block of inputs as vectors [height, padded_width, channels], with columns of zeros on both
 // sides of each row.
 struct LanePlane {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -60,13 +61,13 @@ class ComputeClock {
   void start() {
     pool_.run([this](int t) { spent_s_[static_cast<std::size_t>(t)] = thread_cpu_s(); });
   }
-  // CPU seconds of the busiest thread since start().
-  double busiest_s() {
+  // CPU seconds of all threads since start(). Which of them computed a part does not matter.
+  double used_s() {
     pool_.run([this](int t) {
       double& spent = spent_s_[static_cast<std::size_t>(t)];
       spent = thread_cpu_s() - spent;
     });
-    return *std::max_element(spent_s_.begin(), spent_s_.end());
+    return std::accumulate(spent_s_.begin(), spent_s_.end(), 0.0);
   }
 
  private:
@@ -129,7 +130,7 @@ std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm
       if (round > 0 && best_s[i] > kFarBehind * leader_s) continue;
       clock.start();
       track.run(*algorithms[i]);
-      best_s[i] = std::min(best_s[i], clock.busiest_s());
+      best_s[i] = std::min(best_s[i], clock.used_s());
     }
     leader_s = *std::min_element(best_s.begin(), best_s.end());
   }

@@ -123,7 +123,7 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   return m;
 }
 
-// All sizes that determine the order of the sums depend on the case only.
+// The sizes that determine the order of the sums do not depend on the threads.
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
   constexpr std::int64_t kFewestParts = 8, kMostParts = 32, kAllSums_bytes = 8 << 20;
@@ -320,17 +320,18 @@ struct WinogradConvolution::GradientRun {
                    memory.work + t * memory.work_stride);
       }
     });
-    const std::int64_t parts = filled_slices(all, memory.parts);
     float* const sums = memory.products.sums;
     context.pool.parallel_for(memory.sum_floats(), 4096, [&](std::int64_t begin, std::int64_t end) {
-      simd::sum_arrays(sums + begin, parts, memory.sum_floats(), sums + begin, end - begin);
+      simd::sum_arrays(sums + begin, memory.parts, memory.sum_floats(), sums + begin, end - begin);
     });
   }
 
   void together() const {
     const winograd::Gradients& g = memory.products;
     const std::int64_t rows = g.row_tiles();
-    const std::int64_t pieces = std::min<std::int64_t>(rows, 8 * context.pool.size());
+    // With bf16, each piece packs the tiles of its points.
+    const int per_thread = context.products == Precision::BF16 ? 1 : 8;
+    const std::int64_t pieces = std::min<std::int64_t>(rows, per_thread * context.pool.size());
     for (std::int64_t first = 0; first < all; first += memory.tiles) {
       if (context.stop.stop_requested()) return;
       const std::int64_t count = std::min(memory.tiles, all - first);

@@ -120,7 +120,6 @@ void Convolution::bias_gradient(const Pass& pass) const {
     double* of_part = sums + part * shape_.out_c;
     std::fill(of_part, of_part + shape_.out_c, 0.0);
     const Slice rows = slice_of(pass.batch * shape_.out_pixels(), parts, part);
-    if (rows.empty()) return;
     simd::column_sums(output->grad + rows.begin * shape_.out_c, rows.end - rows.begin, shape_.out_c,
                       of_part);
   });

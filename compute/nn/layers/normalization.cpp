@@ -69,9 +69,7 @@ void BatchNorm::batch_statistics(const Pass& pass) {
       double* sums = m.sums + part * m.sums_stride;
       std::fill(sums, sums + channels_, 0.0);
       const Slice slice = slice_of(n, m.parts, part);
-      if (!slice.empty()) {
-        add(in().data + slice.begin * channels_, slice.end - slice.begin, sums);
-      }
+      add(in().data + slice.begin * channels_, slice.end - slice.begin, sums);
     });
     combine(m.sums, channels_, m.sums_stride, m.parts);
   };
@@ -133,7 +131,6 @@ void BatchNorm::backward(const Pass& pass) {
     double* sums = m.sums + part * m.sums_stride;
     std::fill(sums, sums + 2 * channels_, 0.0);
     const Slice slice = slice_of(n, m.parts, part);
-    if (slice.empty()) return;
     const std::int64_t at = slice.begin * channels_;
     simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
                              slice.end - slice.begin, channels_, sums, sums + channels_);

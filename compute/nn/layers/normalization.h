@@ -4,7 +4,7 @@
 //   x, residual [N,H,W,C]  weight, bias, running_mean, running_var [C]  y [N,H,W,C]
 // Training uses the batch's biased variance and moves the running statistics by `momentum`, the
 // running variance towards the unbiased one. Evaluation uses the running statistics.
-// Numerics  FP32 elements; sums in FP64, threads in a fixed order
+// Numerics  FP32 elements; sums in FP64, in parts that are added in order
 // Source    Ioffe and Szegedy, "Batch Normalization", 2015; eps and momentum: PyTorch's defaults
 #include <vector>
 

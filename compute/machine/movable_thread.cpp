@@ -8,10 +8,22 @@
 
 namespace lab {
 
+namespace {
+
+pid_t own_thread_id() {
+  thread_local const auto id = static_cast<pid_t>(syscall(SYS_gettid));
+  return id;
+}
+
+}  // namespace
+
 void MovableThread::attach() {
-  thread_local const auto own_id = static_cast<pid_t>(syscall(SYS_gettid));
-  id_ = own_id;
+  id_ = own_thread_id();
   if (pthread_getcpuclockid(pthread_self(), &clock_) != 0) id_ = 0;
+}
+
+bool MovableThread::is_caller() const {
+  return id_ == own_thread_id();
 }
 
 std::int64_t MovableThread::cpu_ns() const {

@@ -8,12 +8,13 @@
 
 namespace lab {
 
-// All members but attach() may be called by other threads; the moving ones by one at a time. Only
-// one object at a time may move a thread.
+// cpu_ns() and the moving members may be called by other threads, one at a time. Only one object at
+// a time may move a thread.
 class MovableThread {
  public:
   // Makes this the calling thread.
   void attach();
+  bool is_caller() const;
 
   // CPU time that the thread has used, in nanoseconds; 0 if it is not known.
   std::int64_t cpu_ns() const;

@@ -132,8 +132,8 @@ struct ThreadPool::Impl {
   // Threads, and which of them are working on a fork.
   std::vector<MovableThread> movable;
   std::vector<std::atomic<bool>> working;
-  std::mutex moving;  // threads, or moving them back
-  bool moved = false;
+  std::mutex moving;                     // guards `movable` and `moved`
+  bool moved = false;                    // at least one thread
   std::atomic<bool> watching = false;    // one thread at a time looks for blocked ones
   std::vector<std::int64_t> watched_ns;  // CPU time of the threads; of the watching thread
   alignas(64) std::atomic<std::uint32_t> forks = 0;
@@ -229,17 +229,19 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
   constexpr std::chrono::microseconds kWatched{10};
   constexpr std::int64_t kBlocked_ns = 2000;  // of CPU time
   if (watching.exchange(true, std::memory_order_acquire)) return false;
-  for (std::size_t t = 0; t < movable.size(); ++t) {
-    const bool candidate = static_cast<int>(t) != helper && working[t];
-    watched_ns[t] = candidate ? movable[t].cpu_ns() : -1;
+  {
+    const std::lock_guard lock(moving);
+    for (std::size_t t = 0; t < movable.size(); ++t) {
+      const bool candidate = static_cast<int>(t) != helper && working[t] && !movable[t].moved();
+      watched_ns[t] = candidate ? movable[t].cpu_ns() : -1;
+    }
   }
   bool lent = false;
-  if (!spin_until(over, kWatched)) {
-    for (std::size_t t = 0; t < movable.size() && !lent; ++t) {
+  if (!spin_until(over, kWatched)) {  // without the lock, for which a caller would wait
+    const std::lock_guard lock(moving);
+    for (std::size_t t = 0; t < movable.size() && !lent && !over(); ++t) {
       if (watched_ns[t] < 0 || !working[t]) continue;
       if (movable[t].cpu_ns() - watched_ns[t] > kBlocked_ns) continue;
-      const std::lock_guard lock(moving);
-      if (over() || !working[t] || movable[t].moved()) continue;
       movable[t].move_here();
       lent = moved = true;
     }
@@ -257,7 +259,10 @@ void ThreadPool::Impl::take_back_cores() {
 
 void ThreadPool::Impl::worker(int thread) {
   pin_this_thread(cores[static_cast<std::size_t>(thread)]);
-  movable[static_cast<std::size_t>(thread)].attach();
+  {
+    const std::lock_guard lock(moving);
+    movable[static_cast<std::size_t>(thread)].attach();
+  }
   std::uint32_t seen = 0;
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
@@ -312,7 +317,10 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_pa
     ++forks;
     forks.notify_all();
   }
-  movable[0].attach();
+  if (!movable[0].is_caller()) {
+    const std::lock_guard moving_lock(moving);
+    movable[0].attach();
+  }
   take_parts(0);
   if (everyone) wait_for_zero(missing);
   gate.fetch_and(~kOpen);

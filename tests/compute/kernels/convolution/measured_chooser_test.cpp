@@ -134,7 +134,8 @@ TEST_F(MeasuredChoice, IsSharedByNeighbouringBatches) {
   EXPECT_EQ(timings_.batches, (std::vector<std::int64_t>{1, 2, 32, 64}));
 }
 
-TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
+// Not on the number of threads: with another algorithm, results would have other bits.
+TEST_F(MeasuredChoice, DependsOnStageOperandTypeAndShape) {
   ConvolutionCase c = some_case();
   choose_again(c);
   c.stage = ConvolutionStage::WeightGradient;
@@ -145,7 +146,7 @@ TEST_F(MeasuredChoice, DependsOnStageThreadsOperandTypeAndShape) {
   choose_again(c);
   c.shape.stride = 2;
   choose_again(c);
-  EXPECT_EQ(timings_.measurements, 5);
+  EXPECT_EQ(timings_.measurements, 4);
 }
 
 TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsDamaged) {

@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                     convolved_by("gemm"), in_bf16(convolved_by("gemm")), convolved_by("direct"),
                     convolved_by("winograd2"), convolved_by("winograd4"),
                     in_bf16(convolved_by("winograd4"))),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& setting) { return setting.param.name; });
 
 }  // namespace
 }  // namespace lab

@@ -20,14 +20,6 @@ namespace {
 // Threads stay awake for this long after a task, ready for the next fork, and then sleep.
 constexpr std::chrono::microseconds kSpin{30};
 
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 // Spins until done() or until `most` has passed; returns whether done.
 template <typename Done>
 bool spin_until(Done done, std::chrono::microseconds most) {
@@ -35,7 +27,7 @@ bool spin_until(Done done, std::chrono::microseconds most) {
   do {
     for (int i = 0; i < 32; ++i) {
       if (done()) return true;
-      relax();
+      spin_pause();
     }
   } while (std::chrono::steady_clock::now() < end);
   return done();
@@ -53,12 +45,11 @@ bool all_different(std::vector<int> cores) {
 
 }  // namespace
 
-// A fork opens the gate and increments `forks`. Workers that observe it before the gate closes go
-// in, take parts until none is left, and come out. The caller takes parts too, closes the gate, and
-// waits until nobody is inside; it does not wait for workers that never came. In run(), each thread
-// has one part that no other takes, and the caller waits for all parts before it closes the gate.
-// A thread that finds nothing left to do spins, then lends its core to one that is blocked, then
-// sleeps.
+// A fork opens the gate and increments `forks`. A worker that sees the gate open enters, takes
+// parts until none is left, and leaves. The caller takes parts too, closes the gate, and waits
+// until all workers have left; a worker that has not entered by then is not waited for. In run(),
+// each thread has one part that no other takes, and the caller waits for all parts before it closes
+// the gate. A thread without work spins, then lends its core to a blocked thread, then sleeps.
 struct ThreadPool::Impl {
   // The parts of one fork that a thread has yet to begin. Its owner takes them from the front,
   // others from the back.
@@ -229,15 +220,16 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
   constexpr std::chrono::microseconds kWatched{10};
   constexpr std::int64_t kBlocked_ns = 2000;  // of CPU time
   if (watching.exchange(true, std::memory_order_acquire)) return false;
+  bool any = false, lent = false;
   {
     const std::lock_guard lock(moving);
     for (std::size_t t = 0; t < movable.size(); ++t) {
       const bool candidate = static_cast<int>(t) != helper && working[t] && !movable[t].moved();
       watched_ns[t] = candidate ? movable[t].cpu_ns() : -1;
+      any = any || candidate;
     }
   }
-  bool lent = false;
-  if (!spin_until(over, kWatched)) {  // without the lock, for which a caller would wait
+  if (any && !spin_until(over, kWatched)) {  // without the lock, for which a caller would wait
     const std::lock_guard lock(moving);
     for (std::size_t t = 0; t < movable.size() && !lent && !over(); ++t) {
       if (watched_ns[t] < 0 || !working[t]) continue;

@@ -29,6 +29,15 @@ class FunctionRef<R(Args...)> {
   R (*call_)(void*, Args...);
 };
 
+// One turn of a loop that waits for another thread.
+inline void spin_pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class ThreadPool {
  public:
   // One thread per listed core (OS numbers, at least one), pinned to it. The caller of run() is the

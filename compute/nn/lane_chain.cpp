@@ -31,6 +31,7 @@ struct LaneChain::Memory {
   float* out = nullptr;              // the chain's output in forward, its gradient in backward
   std::array<float*, 2> grads = {};  // of inner values, used alternately
   std::byte* parts = nullptr;
+  bool* begun = nullptr;  // in the current pass
   std::int64_t bytes = 0;
 
   static Memory carve(Scratch scratch, std::int64_t in, std::int64_t out,
@@ -41,6 +42,7 @@ struct LaneChain::Memory {
     m.out = cursor.take<float>(out);
     for (std::size_t i = 0; i < grads.size(); ++i) m.grads[i] = cursor.take<float>(grads[i]);
     m.parts = cursor.take<std::byte>(parts);
+    m.begun = cursor.take<bool>(1);
     m.bytes = cursor.used_bytes();
     return m;
   }
@@ -86,7 +88,7 @@ Scratch LaneChain::sums_of(const Pass& pass, const Part& part, std::int64_t batc
 
 LaneChain::Memory LaneChain::begun_memory(const Pass& pass, Direction direction, int thread) {
   const Memory memory = memory_of(pass, thread);
-  if (std::exchange(begun_[static_cast<std::size_t>(thread)], 1) == 0) {
+  if (!std::exchange(*memory.begun, true)) {
     for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
   }
   return memory;
@@ -194,7 +196,7 @@ void LaneChain::run_backward(const Pass& pass, bool timed) {
 void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer) {
   const Clock::time_point start = Clock::now();
   for (Part& part : parts_) part.seconds = 0;
-  begun_.assign(static_cast<std::size_t>(pass.pool.size()), 0);
+  for (int t = 0; t < pass.pool.size(); ++t) *memory_of(pass, t).begun = false;
   const bool timed = observer != nullptr;
   if (direction == Direction::Forward) {
     run_forward(pass, timed);

@@ -59,8 +59,7 @@ class LaneChain {
   std::int64_t in_floats_ = 0, out_floats_ = 0;   // per block of the chain's input and output
   std::array<std::int64_t, 2> grad_floats_ = {};  // of the inputs of even and of odd parts
   std::int64_t thread_bytes_ = 0;
-  std::int64_t sum_bytes_ = 0;       // of one part of a batch
-  std::vector<std::uint8_t> begun_;  // of each thread, in the current pass
+  std::int64_t sum_bytes_ = 0;  // of one part of a batch
 };
 
 // Returns the chains of a plan whose operations are prepared. A chain has at least two operations

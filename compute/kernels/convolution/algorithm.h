@@ -48,9 +48,7 @@ ConvolutionCase case_of(const simd::ConvShape& shape, ConvolutionStage stage,
 //   weight, d_weight  [out_c, kernel, kernel, in_c]     bias  [out_c] or null
 // x and dy are followed by kSlackFloats readable floats.
 // Work     2*N*out_h*out_w*out_c*kernel*kernel*in_c FLOP per stage, when computed by definition
-// Numerics FP32 accumulation; results depend on the problem and the SIMD level, not on the number
-// of
-//          threads
+// Numerics FP32 accumulation; results depend on the problem and the SIMD level, not on the threads
 // Threads  one caller at a time per context; algorithm objects may be shared between threads
 class ConvolutionAlgorithm {
  public:

@@ -2,6 +2,7 @@
 // block: it interleaves the block's pixels, computes rows of output pixels, and de-interleaves
 // them. The weight gradient is summed in parts of the batch, which are added in order.
 #include <algorithm>
+#include <utility>
 
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/lane_convolution.h"
@@ -96,8 +97,7 @@ void run_with_memory(const ConvolutionContext& context, std::int64_t bytes, std:
   }
   context.pool.run_parts(parts, [&](std::int64_t part, int t) {
     const Memory memory = carve(part_of(context.scratch, bytes, t));
-    if (!*memory.begun) begin(memory);
-    *memory.begun = true;
+    if (!std::exchange(*memory.begun, true)) begin(memory);
     body(part, memory);
   });
 }

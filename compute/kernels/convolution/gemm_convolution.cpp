@@ -60,9 +60,9 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
 // the patches of a block and sum in place. Strides and offsets are in floats.
 struct GradientMemory {
   bool shared = false;
-  std::int64_t parts = 1;
-  std::int64_t rows = 0;  // output pixels in a block
-  float* sums = nullptr;  // [parts][sums_stride]
+  std::int64_t parts = 0;  // 0 if shared
+  std::int64_t rows = 0;   // output pixels in a block
+  float* sums = nullptr;   // [parts][sums_stride]
   std::int64_t sums_stride = 0;
   float* strips = nullptr;  // the block's patches, of each thread or shared
   std::int64_t strips_stride = 0;
@@ -87,7 +87,7 @@ TransposedProduct gradient_product(const ConvShape& s, Precision products,
 GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   // The sums are read and written once per block, so fewer rows would not pay. The sizes that
   // determine the order of the sums do not depend on the threads.
-  constexpr std::int64_t kFewestRows = 256, kFewestParts = 8, kMostParts = 32;
+  constexpr std::int64_t kFewestRows = 256;
   constexpr std::int64_t kAllSums_bytes = 4 << 20, kBlock_bytes = 512 << 10,
                          kSharedBlock_bytes = 4 << 20, kGroup_bytes = 64 << 10;
   const ConvShape& s = c.shape;
@@ -95,9 +95,9 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   const std::int64_t patch_bytes = s.patch() * 4;
   GradientMemory m;
   m.sums_stride = ceil_div(s.weights(), 16) * 16;
-  const std::int64_t fit = std::min(kAllSums_bytes / (m.sums_stride * 4), kMostParts);
-  m.shared = fit < kFewestParts;
-  if (!m.shared) m.parts = sum_parts(c.batch, ceil_div(kFewestRows, s.out_pixels()), fit);
+  m.parts = weight_sum_parts(c.batch, ceil_div(kFewestRows, s.out_pixels()), m.sums_stride * 4,
+                             kAllSums_bytes);
+  m.shared = m.parts == 0;
   m.rows = std::max(kFewestRows, (m.shared ? kSharedBlock_bytes : kBlock_bytes) / patch_bytes);
   m.rows = std::min(m.rows, c.batch * s.out_pixels());
   m.strips_stride = ceil_div(m.rows * ceil_div(s.patch(), width) * width, 16) * 16;
@@ -106,7 +106,7 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   m.work_stride =
       m.product_at + ceil_div(gradient_product(s, c.products).work_floats(m.rows), 16) * 16;
   ScratchCursor cursor(scratch);
-  m.sums = cursor.take<float>(m.shared ? 0 : m.sums_stride * m.parts);
+  m.sums = cursor.take<float>(m.sums_stride * m.parts);
   m.strips = cursor.take<float>(m.strips_stride * (m.shared ? 1 : c.threads));
   m.work = cursor.take<float>(m.work_stride * c.threads);
   m.used_bytes = cursor.used_bytes();

@@ -181,6 +181,13 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
 
 }  // namespace
 
+std::int64_t weight_sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t sum_bytes,
+                              std::int64_t all_bytes) {
+  constexpr std::int64_t kFewestParts = 8, kMostParts = 32;
+  const std::int64_t fit = all_bytes / sum_bytes;
+  return fit < kFewestParts ? 0 : sum_parts(n, fewest, std::min(fit, kMostParts));
+}
+
 std::int64_t TransposedProduct::row_tiles() const {
   return ceil_div(m, tile_size(products).rows);
 }

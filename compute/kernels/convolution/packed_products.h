@@ -48,6 +48,12 @@ struct PackedOperand {
                 bool accumulate, float* work) const;
 };
 
+// In how many parts of the batch a weight gradient is summed over n items: parts of at least
+// `fewest` items, whose sums of `sum_bytes` each fit in `all_bytes`. 0 if so few would fit that all
+// threads should sum in place instead.
+std::int64_t weight_sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t sum_bytes,
+                              std::int64_t all_bytes);
+
 // The product of a weight gradient, whose terms are pixels: C [m, n] (+)= A^T * B, with FP32
 // accumulation over the rows of A [terms, m] and B [terms, n]. A is row-major, B is stored in
 // strips.

@@ -126,7 +126,7 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
 // The sizes that determine the order of the sums do not depend on the threads.
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
-  constexpr std::int64_t kFewestParts = 8, kMostParts = 32, kAllSums_bytes = 8 << 20;
+  constexpr std::int64_t kAllSums_bytes = 8 << 20;
   constexpr std::int64_t kBlock_bytes = 768 << 10, kSmallest = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
@@ -141,10 +141,10 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   const std::int64_t tile_bytes = points() * (s.in_c + s.out_c) * 4;
   // The sums are read and written once per block: the larger they are, the larger the blocks. A
   // thread's own block fits in L2.
-  const std::int64_t fit = kAllSums_bytes / sum_bytes;
-  m.shared = fit < kFewestParts;
-  if (!m.shared)
-    m.parts = sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), std::min(fit, kMostParts));
+  const std::int64_t parts =
+      weight_sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), sum_bytes, kAllSums_bytes);
+  m.shared = parts == 0;
+  m.parts = std::max<std::int64_t>(parts, 1);
   const std::int64_t target =
       m.shared ? std::clamp(4 * sum_bytes, kSmallest, kLargest) : kBlock_bytes;
   m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);

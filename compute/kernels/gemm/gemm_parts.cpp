@@ -4,22 +4,10 @@
 #include <new>
 #include <utility>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace lab {
 namespace {
 
 constexpr int kSpins = 4000;  // 40 to 200 us, depending on the processor's pause instruction
-
-void spin_once() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 
@@ -84,7 +72,7 @@ void Barrier::arrive_and_wait() {
   }
   for (int i = 0; i < kSpins; ++i) {
     if (phase_.load(std::memory_order_acquire) != phase) return;
-    spin_once();
+    spin_pause();
   }
   phase_.wait(phase, std::memory_order_acquire);
 }

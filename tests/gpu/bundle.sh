@@ -63,7 +63,7 @@ gcc_needs=$(needed_glibc "$libraries"/gcc/*)
 
 # Compressed, because two of them contain kernels for many processors; run_all.sh unpacks them into
 # lib/.
-tar -C "$libraries" -cf - . | gzip -6 >"$folder/libraries.tar.gz"
+tar -C "$libraries" -cf - . | xz -6 -T0 >"$folder/libraries.tar.xz"
 
 {
   echo "architectures ${LAB_CUDA_ARCHITECTURES:-80-real;90a-real;90-virtual}"

@@ -41,7 +41,7 @@ class Bundle(unittest.TestCase):
                          "made_with.txt"}, packed)
         for name in ("libdevice-lab-cuda.so", "gpu_test_tensor", "gpu_bench_ladder"):
             self.assertEqual(name in packed, (BUILD / name).exists(), name)
-        with tarfile.open(out / "libraries.tar.gz") as libraries:
+        with tarfile.open(out / "libraries.tar.xz") as libraries:
             names = [pathlib.PurePath(name).name for name in libraries.getnames()]
         self.assertIn("libstdc++.so.6", names)
         self.assertEqual([name for name in names if THERE.match(name)], [])

@@ -2,9 +2,17 @@
 # Sourced by a bundle's scripts with $here set. Unpacks the bundle's libraries, chooses the newer of
 # the bundle's and the machine's libstdc++, and locates CUDA's libraries in a pip or toolkit
 # installation. Ends the script if the machine's glibc is too old.
-if [[ -f $here/libraries.tar.gz && ! -d $here/lib ]]; then
-  mkdir -p "$here/lib.new" && tar -C "$here/lib.new" -xzf "$here/libraries.tar.gz" &&
-    mv "$here/lib.new" "$here/lib" || exit 1
+# Python reads xz too, where tar lacks the program.
+unpack_libraries() {
+  rm -rf -- "$here/lib.new" && mkdir -- "$here/lib.new" || return 1
+  if command -v xz >/dev/null; then
+    tar -C "$here/lib.new" -xJf "$here/libraries.tar.xz"
+  else
+    python3 -m tarfile -e "$here/libraries.tar.xz" "$here/lib.new"
+  fi && mv -- "$here/lib.new" "$here/lib"
+}
+if [[ -f $here/libraries.tar.xz && ! -d $here/lib ]]; then
+  unpack_libraries || exit 1
 fi
 
 # Whether version $1 is at least version $2.

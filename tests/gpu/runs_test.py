@@ -54,7 +54,7 @@ class Scripts(unittest.TestCase):
         gcc.mkdir(parents=True)
         (gcc / "libstdc++.so.6").write_text("GLIBCXX_3.4.9 GLIBCXX_3.4.30")
         (gcc / "libgcc_s.so.1").write_text("")
-        subprocess.run(["tar", "-C", gcc.parent, "-czf", self.folder / "libraries.tar.gz", "."], check=True)
+        subprocess.run(["tar", "-C", gcc.parent, "-cJf", self.folder / "libraries.tar.xz", "."], check=True)
         (self.folder / "made_with.txt").write_text(f"needs glibc {needed}\nits libstdc++ needs glibc {gcc_needed}\n")
         write_program(self.folder / "start.sh", 'here=${0%/*}; source "$here/libraries.sh"; echo started')
 

@@ -92,18 +92,19 @@ struct ThreadPool::Impl {
     alignas(64) std::atomic<std::uint64_t> range_ = 0;
   };
 
+  using Begin = FunctionRef<void(int thread)>;
   using Task = FunctionRef<void(std::int64_t part, int thread)>;
 
   explicit Impl(std::vector<int> core_list);
   ~Impl();
 
-  void fork(std::int64_t parts, bool everyone, const Task& of_parts);
+  void fork(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
   void worker(int thread);
   bool enter();
   void leave();
   void take_parts(int thread) noexcept;
   std::int64_t steal(int thread);
-  void call(std::int64_t part, int thread) noexcept;
+  void call(std::int64_t part, int thread, bool first) noexcept;
   void wait_for_zero(const std::atomic<std::uint32_t>& counter);
   template <typename Over>
   bool help_a_blocked_thread(int helper, const Over& over);
@@ -114,6 +115,7 @@ struct ThreadPool::Impl {
   const bool spins;  // false if threads share a core, where spinning would block them
   std::mutex callers;
   std::atomic<std::thread::id> caller{};
+  const Begin* begin_thread = nullptr;  // null: nothing to prepare
   const Task* task = nullptr;
   bool for_everyone = false;  // run(): each thread calls the task once
   std::atomic<bool> failed = false;
@@ -166,8 +168,9 @@ void ThreadPool::Impl::leave() {
   if ((gate.fetch_sub(1) & kOpen) == 0) gate.notify_one();
 }
 
-void ThreadPool::Impl::call(std::int64_t part, int thread) noexcept {
+void ThreadPool::Impl::call(std::int64_t part, int thread, bool first) noexcept {
   try {
+    if (first && begin_thread != nullptr) (*begin_thread)(thread);
     (*task)(part, thread);
   } catch (...) {
     if (!failed.exchange(true)) error = std::current_exception();
@@ -200,13 +203,13 @@ void ThreadPool::Impl::take_parts(int thread) noexcept {
   PartRange& own = ranges[static_cast<std::size_t>(thread)];
   at_work = true;
   if (for_everyone) {
-    if (const std::int64_t part = own.take_first(); part >= 0) call(part, thread);
+    if (const std::int64_t part = own.take_first(); part >= 0) call(part, thread, /*first=*/true);
   } else {
-    while (!failed.load(std::memory_order_relaxed)) {
+    for (bool first = true; !failed.load(std::memory_order_relaxed); first = false) {
       std::int64_t part = own.take_first();
       if (part < 0) part = steal(thread);
       if (part < 0) break;
-      call(part, thread);
+      call(part, thread, first);
     }
   }
   at_work = false;
@@ -286,7 +289,8 @@ bool ThreadPool::Impl::own_thread(std::thread::id id) const {
                                             [id](const auto& w) { return w.get_id() == id; });
 }
 
-void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_parts) {
+void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begin,
+                            const Task& of_parts) {
   const std::thread::id self = std::this_thread::get_id();
   if (caller.load() != std::thread::id{} && own_thread(self)) {
     throw Error(Errc::Internal,
@@ -295,6 +299,7 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Task& of_pa
   }
   const std::lock_guard lock(callers);
   caller = self;
+  begin_thread = begin;
   task = &of_parts;
   for_everyone = everyone;
   const auto threads = static_cast<std::int64_t>(ranges.size());
@@ -341,12 +346,18 @@ const std::vector<int>& ThreadPool::cores() const {
 }
 
 void ThreadPool::run(FunctionRef<void(int thread)> task) {
-  impl_->fork(size(), /*everyone=*/true, [&](std::int64_t /*part*/, int thread) { task(thread); });
+  impl_->fork(size(), /*everyone=*/true, /*begin=*/nullptr,
+              [&](std::int64_t /*part*/, int thread) { task(thread); });
 }
 
 void ThreadPool::run_parts(std::int64_t parts,
                            FunctionRef<void(std::int64_t part, int thread)> task) {
-  if (parts > 0) impl_->fork(parts, /*everyone=*/false, task);
+  if (parts > 0) impl_->fork(parts, /*everyone=*/false, /*begin=*/nullptr, task);
+}
+
+void ThreadPool::run_parts(std::int64_t parts, FunctionRef<void(int thread)> begin,
+                           FunctionRef<void(std::int64_t part, int thread)> task) {
+  if (parts > 0) impl_->fork(parts, /*everyone=*/false, &begin, task);
 }
 
 void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,

@@ -66,6 +66,10 @@ class ThreadPool {
   // gets a part varies, so results must not depend on it. Errors as for run(), but after an
   // exception the parts that have not begun are left out.
   void run_parts(std::int64_t parts, FunctionRef<void(std::int64_t part, int thread)> task);
+  // Also calls begin(thread) on each thread that takes parts before its first one, to prepare its
+  // work memory. A thread may begin again between parts.
+  void run_parts(std::int64_t parts, FunctionRef<void(int thread)> begin,
+                 FunctionRef<void(std::int64_t part, int thread)> task);
 
   // Divides [0, n) into contiguous pieces, each a multiple of `grain` except the last, which are
   // handed out like parts. Pieces vary with size(), so results must not depend on where they are

@@ -31,7 +31,6 @@ struct LaneChain::Memory {
   float* out = nullptr;              // the chain's output in forward, its gradient in backward
   std::array<float*, 2> grads = {};  // of inner values, used alternately
   std::byte* parts = nullptr;
-  bool* begun = nullptr;  // in the current pass
   std::int64_t bytes = 0;
 
   static Memory carve(Scratch scratch, std::int64_t in, std::int64_t out,
@@ -42,7 +41,6 @@ struct LaneChain::Memory {
     m.out = cursor.take<float>(out);
     for (std::size_t i = 0; i < grads.size(); ++i) m.grads[i] = cursor.take<float>(grads[i]);
     m.parts = cursor.take<std::byte>(parts);
-    m.begun = cursor.take<bool>(1);
     m.bytes = cursor.used_bytes();
     return m;
   }
@@ -86,12 +84,9 @@ Scratch LaneChain::sums_of(const Pass& pass, const Part& part, std::int64_t batc
           part.sum_bytes};
 }
 
-LaneChain::Memory LaneChain::begun_memory(const Pass& pass, Direction direction, int thread) {
+void LaneChain::begin(const Pass& pass, Direction direction, int thread) const {
   const Memory memory = memory_of(pass, thread);
-  if (!std::exchange(*memory.begun, true)) {
-    for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
-  }
-  return memory;
+  for (const Part& part : parts_) part.lanes->begin(direction, memory.of(part));
 }
 
 template <typename Work>
@@ -172,31 +167,33 @@ std::int64_t LaneChain::scratch_bytes(int threads, std::int64_t max_batch) const
 }
 
 void LaneChain::run_forward(const Pass& pass, bool timed) {
-  pass.pool.run_parts(lane_blocks(pass.batch), [&](std::int64_t block, int thread) {
-    if (pass.stop.stop_requested()) return;
-    const Memory memory = begun_memory(pass, Direction::Forward, thread);
-    forward_block(pass, memory, block, timed && thread == 0);
-  });
+  pass.pool.run_parts(
+      lane_blocks(pass.batch), [&](int thread) { begin(pass, Direction::Forward, thread); },
+      [&](std::int64_t block, int thread) {
+        if (pass.stop.stop_requested()) return;
+        forward_block(pass, memory_of(pass, thread), block, timed && thread == 0);
+      });
 }
 
 void LaneChain::run_backward(const Pass& pass, bool timed) {
   const std::int64_t blocks = lane_blocks(pass.batch), parts = lane_gradient_parts(pass.batch);
-  pass.pool.run_parts(parts, [&](std::int64_t part, int thread) {
-    const Memory memory = begun_memory(pass, Direction::Backward, thread);
-    for (const Part& op : parts_) op.lanes->begin_part(memory.of(op));
-    const Slice slice = slice_of(blocks, parts, part);
-    for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
-      backward_block(pass, memory, b, timed && thread == 0);
-    }
-    for (const Part& op : parts_) op.lanes->end_part(memory.of(op), sums_of(pass, op, part));
-  });
+  pass.pool.run_parts(
+      parts, [&](int thread) { begin(pass, Direction::Backward, thread); },
+      [&](std::int64_t part, int thread) {
+        const Memory memory = memory_of(pass, thread);
+        for (const Part& op : parts_) op.lanes->begin_part(memory.of(op));
+        const Slice slice = slice_of(blocks, parts, part);
+        for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
+          backward_block(pass, memory, b, timed && thread == 0);
+        }
+        for (const Part& op : parts_) op.lanes->end_part(memory.of(op), sums_of(pass, op, part));
+      });
   for (const Part& op : parts_) op.lanes->finish(sums_of(pass, op, 0), sum_bytes_, parts);
 }
 
 void LaneChain::run(const Pass& pass, Direction direction, StepObserver* observer) {
   const Clock::time_point start = Clock::now();
   for (Part& part : parts_) part.seconds = 0;
-  for (int t = 0; t < pass.pool.size(); ++t) *memory_of(pass, t).begun = false;
   const bool timed = observer != nullptr;
   if (direction == Direction::Forward) {
     run_forward(pass, timed);

@@ -41,8 +41,7 @@ class LaneChain {
   struct Memory;
   Memory memory_of(const Pass& pass, int thread) const;
   Scratch sums_of(const Pass& pass, const Part& part, std::int64_t batch_part) const;
-  // The memory of a thread, whose operations have begun the pass.
-  Memory begun_memory(const Pass& pass, Direction direction, int thread);
+  void begin(const Pass& pass, Direction direction, int thread) const;
   void forward_block(const Pass& pass, const Memory& memory, std::int64_t block, bool timed);
   void backward_block(const Pass& pass, const Memory& memory, std::int64_t block, bool timed);
   float* input_of(std::size_t part, const Memory& memory, std::int64_t block) const;

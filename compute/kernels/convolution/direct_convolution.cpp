@@ -2,7 +2,6 @@
 // block: it interleaves the block's pixels, computes rows of output pixels, and de-interleaves
 // them. The weight gradient is summed in parts of the batch, which are added in order.
 #include <algorithm>
-#include <utility>
 
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/lane_convolution.h"
@@ -35,7 +34,6 @@ struct Memory {
   float* rows = nullptr;     // rows of its output or output gradient
   float* weights = nullptr;  // packed
   float* sums = nullptr;     // one vector per weight
-  bool* begun = nullptr;     // whether the thread has initialised the rest in this call
   std::int64_t bytes = 0;
 };
 
@@ -50,7 +48,6 @@ Memory carve_correlation(Scratch scratch, const ConvShape& s) {
   m.plane = cursor.take<float>(plane_of(s).floats());
   m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kOutputFloats)));
   m.weights = cursor.take<float>(s.weights());
-  m.begun = cursor.take<bool>(1);
   m.bytes = cursor.used_bytes();
   return m;
 }
@@ -61,7 +58,6 @@ Memory carve_weight_gradient(Scratch scratch, const ConvShape& s) {
   m.plane = cursor.take<float>(plane_of(s).floats());
   m.rows = cursor.take<float>(row_floats(s, rows_at_once(s, kGradientFloats)));
   m.sums = cursor.take<float>(s.weights() * simd::image_lanes());
-  m.begun = cursor.take<bool>(1);
   m.bytes = cursor.used_bytes();
   return m;
 }
@@ -88,18 +84,14 @@ void for_image_blocks(const ConvolutionContext& context, Slice blocks, const Bod
   }
 }
 
-// Calls body(part, memory) for all parts with the thread's memory, on which begin() is called once.
+// Calls body(part, memory) for all parts with the memory of the thread, after begin(memory).
 template <class Carve, class Begin, class Body>
 void run_with_memory(const ConvolutionContext& context, std::int64_t bytes, std::int64_t parts,
                      const Carve& carve, const Begin& begin, const Body& body) {
-  for (int t = 0; t < context.pool.size(); ++t) {
-    *carve(part_of(context.scratch, bytes, t)).begun = false;
-  }
-  context.pool.run_parts(parts, [&](std::int64_t part, int t) {
-    const Memory memory = carve(part_of(context.scratch, bytes, t));
-    if (!std::exchange(*memory.begun, true)) begin(memory);
-    body(part, memory);
-  });
+  const auto memory = [&](int t) { return carve(part_of(context.scratch, bytes, t)); };
+  context.pool.run_parts(
+      parts, [&](int t) { begin(memory(t)); },
+      [&](std::int64_t part, int t) { body(part, memory(t)); });
 }
 
 struct CorrelationArgs {

@@ -158,13 +158,17 @@ ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch scratch, Direction dire
   return m;
 }
 
-ConvolutionLanes::Sums ConvolutionLanes::carve_sums(Scratch scratch) const {
-  ScratchCursor cursor(scratch);
-  Sums sums;
-  sums.weight_grad = cursor.take<float>(shape_.weights());
-  sums.bias_grad = cursor.take<double>(shape_.out_c);
-  sums.bytes = cursor.used_bytes();
-  return sums;
+std::int64_t ConvolutionLanes::weight_sum_bytes() const {
+  return (shape_.weights() * 4 + 63) / 64 * 64;
+}
+
+std::int64_t ConvolutionLanes::sum_bytes() const {
+  return weight_sum_bytes() + shape_.out_c * 8;
+}
+
+ConvolutionLanes::Sums ConvolutionLanes::sums_in(Scratch scratch) const {
+  return {reinterpret_cast<float*>(scratch.data),
+          reinterpret_cast<double*>(scratch.data + weight_sum_bytes())};
 }
 
 void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
@@ -210,7 +214,7 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
 
 void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
   const Memory m = carve(scratch, Direction::Backward);
-  const Sums to = carve_sums(sums);
+  const Sums to = sums_in(sums);
   simd::sum_lanes(m.sums, to.weight_grad, shape_.weights());
   const std::int64_t lanes = simd::image_lanes();
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
@@ -220,7 +224,7 @@ void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
 }
 
 void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const {
-  const Sums m = carve_sums(first);
+  const Sums m = sums_in(first);
   simd::sum_arrays(m.weight_grad, parts, stride_bytes / 4, weight_.grad, shape_.weights());
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;

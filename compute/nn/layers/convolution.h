@@ -22,7 +22,7 @@ class ConvolutionLanes final : public LaneOp {
       : shape_(shape), weight_(weight), bias_(bias), input_gradient_(input_gradient) {}
 
   std::int64_t bytes(Direction direction) const override { return carve({}, direction).bytes; }
-  std::int64_t sum_bytes() const override { return carve_sums({}).bytes; }
+  std::int64_t sum_bytes() const override;
   void begin(Direction direction, Scratch scratch) const override;
   void begin_part(Scratch scratch) const override;
   void forward(float* x, float* y, Scratch scratch) const override;
@@ -42,10 +42,10 @@ class ConvolutionLanes final : public LaneOp {
   struct Sums {
     float* weight_grad = nullptr;
     double* bias_grad = nullptr;
-    std::int64_t bytes = 0;
   };
   Memory carve(Scratch scratch, Direction direction) const;
-  Sums carve_sums(Scratch scratch) const;
+  std::int64_t weight_sum_bytes() const;
+  Sums sums_in(Scratch scratch) const;
   const float* plane(const float* x, const Memory& memory) const;
 
   const simd::ConvShape shape_;

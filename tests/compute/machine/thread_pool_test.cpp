@@ -151,6 +151,20 @@ TEST(ThreadPool, CallsEachPartOnce) {
   }
 }
 
+TEST(ThreadPool, BeginsEachThreadBeforeItsFirstPart) {
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(some_cores(threads));
+    for (int round = 0; round < 50; ++round) {
+      std::vector<char> begun(static_cast<std::size_t>(threads));
+      std::atomic<int> unprepared = 0;
+      pool.run_parts(
+          7, [&](int t) { begun[static_cast<std::size_t>(t)] = 1; },
+          [&](std::int64_t, int t) { unprepared += 1 - begun[static_cast<std::size_t>(t)]; });
+      EXPECT_EQ(unprepared, 0);
+    }
+  }
+}
+
 // The first thread does not return before all other parts are done, its own among them.
 TEST(ThreadPool, TakesThePartsOfADelayedThread) {
   ThreadPool pool(some_cores(2));

@@ -70,6 +70,7 @@ TEST(ThreadPool, SerializesConcurrentCallers) {
     }
   };
   std::vector<std::thread> callers;
+  callers.reserve(4);
   for (int i = 0; i < 4; ++i) callers.emplace_back(fork_often);
   for (std::thread& c : callers) c.join();
   EXPECT_EQ(calls, 4 * 200 * 2);

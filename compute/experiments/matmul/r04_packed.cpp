@@ -1,7 +1,8 @@
 // C = A*B, FP32: blocks of A and B are first packed in the order in which the micro-kernel reads
 // them; block sizes are derived from the cache sizes.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
-// Work     2*M*N*K FLOP on one thread; packs B once and A once per block of columns of B
+// Work     2*M*N*K FLOP on one thread; packs B once, and A once per block of columns of B, unless
+//          packing takes longer than it saves
 // Limits   any M,N,K >= 0 (strips are padded with zeros, edges of C masked)
 // Numerics FP32, with fused multiply-add where available, in order of k within a block;
 //          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
@@ -13,7 +14,7 @@ namespace lab {
 namespace {
 
 void packed(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {
-  lab_gemm(g, nullptr, /*always_pack=*/true, stop);
+  lab_gemm(g, nullptr, stop);
 }
 
 void packed_bf16(const Bf16GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) {

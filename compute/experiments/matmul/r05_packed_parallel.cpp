@@ -1,6 +1,6 @@
-// C = A*B, FP32: C is divided into a grid over all threads of the device. Each thread packs the
-// panels of B that its own L2 cache holds and reads A unpacked; no thread waits for another. Small
-// products run on one thread, and B is packed only where that pays off. This is gemm().
+// C = A*B, FP32: C is cut into several parts for each thread of the device; a thread that is done
+// takes the next one. Each part packs its own blocks, as the packed rung does, so that no thread
+// waits for another. Small products run on one thread. This is gemm().
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Work     2*M*N*K FLOP on all threads
 // Limits   any M,N,K >= 0
@@ -14,7 +14,7 @@ namespace lab {
 namespace {
 
 void parallel(const GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) {
-  lab_gemm(g, &pool, /*always_pack=*/false, stop);
+  lab_gemm(g, &pool, stop);
 }
 
 void parallel_bf16(const Bf16GemmArgs& g, ThreadPool& pool, const std::stop_token& stop) {
@@ -27,13 +27,15 @@ Rung parallel_rung() {
   return {
       "parallel",
       LAB_TEXT("Packed and parallel"),
-      LAB_TEXT("Every core computes its own part of C from panels of B in its own L2, so that no "
-               "core waits for another; B is packed only where that pays off."),
+      LAB_TEXT("C is cut into more parts than there are cores, and a core that is done takes the "
+               "next part. Each part packs its own blocks of A and B, so that no core waits for "
+               "another."),
       false,
       &parallel,
       &parallel_bf16,
-      LAB_TEXT("Every core computes its own part of C; the cores pack the pairs of B together and "
-               "share them in the last-level cache, which holds twice as many values as in f32.")};
+      LAB_TEXT(
+          "Each part of C packs its own pairs of A and B; the caches hold twice as many values "
+          "as in f32.")};
 }
 
 }  // namespace lab

@@ -47,10 +47,6 @@ const CacheSizes& cache_sizes() {
 CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
   constexpr std::int64_t kFloat = sizeof(float);
   CacheBlocks blocks;
-  // A strip of B is twice as large as L1: strips are read in order, so they arrive from L2 in time,
-  // and more terms mean fewer passes over C, which cost more.
-  blocks.kc =
-      std::clamp<std::int64_t>(round_down(2 * caches.l1_bytes / (nr * kFloat), 32), 128, 512);
   blocks.mc = round_down(caches.l2_bytes / 4 / (blocks.kc * kFloat), mr);
   // L3 is shared with other cores and holds two blocks of B alternately.
   const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);

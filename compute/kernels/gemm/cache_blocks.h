@@ -15,9 +15,9 @@ struct CacheSizes {
 const CacheSizes& cache_sizes();
 
 // Sizes in 32-bit words: mc * kc of A and strips of kc * nr of B are used from L2, kc * nc of B
-// from L3.
+// from L3. Since kc determines the order of the sums, it is the same on all processors.
 struct CacheBlocks {
-  std::int64_t kc = 0;
+  std::int64_t kc = 512;
   std::int64_t mc = 0;  // a multiple of mr
   std::int64_t nc = 0;  // a multiple of nr
 };

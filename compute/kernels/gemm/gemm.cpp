@@ -3,8 +3,8 @@
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/kernels/gemm/gemm_bf16.h"
+#include "compute/kernels/gemm/gemm_blocks.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
-#include "compute/kernels/gemm/gemm_packed.h"
 #include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
@@ -12,89 +12,121 @@ namespace {
 
 // With less work, waking the threads costs more than they save.
 constexpr double kParallelFlop = 4e5;
-// Work that one thread does at a time: long enough to hide the cost of handing it out, short enough
-// that threads end at about the same time though some cores are slower or busy.
-constexpr double kPartFlop = 2e7;
-constexpr int kMostPartsPerThread = 8;
 // The terms are divided instead of C if C has too few tiles to divide among threads and to make
 // adding the partial sums expensive. Whether and how depends on the shape only, because it
 // determines the sums' rounding.
 constexpr std::int64_t kFewTiles = 32;
 constexpr std::int64_t kFewestTerms = 1024;
 constexpr std::int64_t kMostTermParts = 16;
-// Up to this many terms, writing C dominates.
-constexpr std::int64_t kFewTerms = 32;
 
-ThreadGrid grid_for(const GemmOperands& op, int threads, int parts_per_thread,
-                    const GemmKernels& kernels) {
-  const int parts = threads * parts_per_thread;
-  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
-  const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
-  // Parts side by side would write to the same cache lines where C's rows are not aligned.
-  if (op.k <= kFewTerms && row_tiles >= parts) return {parts, 1};
-  // Parts side by side each read or pack their own columns of B. Parts below each other each read
-  // their own rows of A and all of B, which is cheap if B is small.
-  const std::int64_t b_bytes = op.k * op.n * static_cast<std::int64_t>(sizeof(float));
-  const bool small_b = op.m > op.n || b_bytes <= cache_sizes().l2_bytes / 8;
-  const bool prefer_rows = small_b && !packs_b(op, op.m, op.n, kernels);
-  // With several parts per thread, their lengths may differ by a tile.
-  constexpr int kSeveral = 3;
-  if (parts_per_thread >= kSeveral) {
-    if (prefer_rows && row_tiles >= parts) return {parts, 1};
-    if (!prefer_rows && col_tiles >= parts) return {1, parts};
-  }
-  return choose_grid(parts, row_tiles, col_tiles, prefer_rows);
-}
-
-// The packed GEMM's product of FP32 matrices; a step is one term.
+// The product of FP32 matrices; a step is one term.
 class F32Product {
  public:
   using Word = float;
-  static constexpr int kStripsOfB = 16;
+  struct Args {
+    TileArgs tile;
+    Range steps;
+    std::int64_t row = 0, col = 0;  // in C
+  };
 
-  F32Product(const GemmOperands& op, const GemmKernels& kernels) : op_(op), kernels_(kernels) {}
+  // Packs only what the kernels cannot read in place if not `packs`.
+  F32Product(const GemmOperands& op, const GemmKernels& kernels, bool packs)
+      : op_(op), kernels_(kernels), packs_(packs) {}
 
-  std::int64_t m() const { return op_.m; }
-  std::int64_t n() const { return op_.n; }
   std::int64_t steps() const { return op_.k; }
   int mr() const { return kernels_.mr; }
   int nr() const { return kernels_.nr; }
 
-  void pack_a(std::int64_t row, int valid, Range steps, float* out) const {
-    kernels_.pack({.source = op_.a + row * op_.a_row + steps.begin * op_.a_k,
+  bool packs_a(std::int64_t col_tiles) const {
+    return packs_ && col_tiles >= kColTilesToPackA && op_.k > kFewSteps;
+  }
+  bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
+    const std::int64_t bytes = op_.k * op_.n * static_cast<std::int64_t>(sizeof(float));
+    return !reads_b(cols) || (packs_ && row_tiles > 1 && bytes > cache_sizes().l1_bytes);
+  }
+  void pack_a(std::int64_t row, int rows, Range steps, float* out) const {
+    kernels_.pack({.source = a_at(row, steps),
                    .strip_stride = op_.a_row,
                    .k_stride = op_.a_k,
                    .k = steps.size(),
-                   .valid = valid,
+                   .valid = rows,
                    .width = kernels_.mr,
                    .out = out});
   }
-  void pack_b(std::int64_t col, int valid, Range steps, float* out) const {
-    kernels_.pack({.source = op_.b + steps.begin * op_.b_k + col * op_.b_col,
+  void fetch_a(std::int64_t row, std::int64_t rows, Range steps) const {
+    constexpr std::int64_t kLine = 16;  // floats
+    if (op_.a_k != 1) return;
+    for (std::int64_t i = row; i < row + rows; ++i) {
+      const float* from = a_at(i, steps);
+      for (std::int64_t p = 0; p < steps.size(); p += kLine) {
+        __builtin_prefetch(from + p, /*write=*/0, /*locality=*/2);
+      }
+    }
+  }
+
+  Args tile_args(Range steps) const {
+    const bool accumulate = op_.accumulate || steps.begin > 0;
+    return {.tile = {.k = steps.size(), .ldc = op_.ldc, .accumulate = accumulate}, .steps = steps};
+  }
+  void set_a(Args& t, std::int64_t row, int rows, const float* packed) const {
+    t.row = row;
+    t.tile.rows = rows;
+    t.tile.a = packed != nullptr ? packed : a_at(row, t.steps);
+    t.tile.a_row_stride = packed != nullptr ? 1 : op_.a_row;
+    t.tile.a_k_stride = packed != nullptr ? kernels_.mr : op_.a_k;
+  }
+  void set_b(Args& t, std::int64_t col, int cols, const float* packed) const {
+    t.col = col;
+    t.tile.cols = cols;
+    t.tile.b = packed != nullptr ? packed : b_at(col, t.steps);
+    t.tile.b_k_stride = packed != nullptr ? kernels_.nr : op_.b_k;
+    t.tile.ahead = nullptr;
+  }
+  void fetch_b(Args& t, std::int64_t col) const {
+    if (op_.b_col != 1) return;
+    t.tile.ahead = b_at(col, t.steps);
+    t.tile.ahead_stride = op_.b_k;
+  }
+  void tile(Args& t) const {
+    t.tile.c = op_.c + t.row * op_.ldc + t.col;
+    kernels_.tile_strided(t.tile);
+  }
+  void tile_and_pack(Args& t, float* out) const {
+    if (reads_b(t.tile.cols) && t.tile.rows == kernels_.mr) {
+      t.tile.c = op_.c + t.row * op_.ldc + t.col;
+      t.tile.packed_b = out;
+      return kernels_.tile_and_pack(t.tile);
+    }
+    kernels_.pack({.source = b_at(t.col, t.steps),
                    .strip_stride = op_.b_col,
                    .k_stride = op_.b_k,
-                   .k = steps.size(),
-                   .valid = valid,
+                   .k = t.steps.size(),
+                   .valid = t.tile.cols,
                    .width = kernels_.nr,
                    .out = out});
-  }
-  void tile(const PackedTile<float>& t) const {
-    kernels_.tile_packed({.k = t.steps,
-                          .a = t.a,
-                          .a_row_stride = 1,
-                          .a_k_stride = kernels_.mr,
-                          .b = t.b,
-                          .b_k_stride = kernels_.nr,
-                          .c = op_.c + t.row * op_.ldc + t.col,
-                          .ldc = op_.ldc,
-                          .rows = t.rows,
-                          .cols = t.cols,
-                          .accumulate = op_.accumulate || !t.first});
+    t.tile.b = out;
+    t.tile.b_k_stride = kernels_.nr;
+    tile(t);
   }
 
  private:
+  // Fewer tiles than this read a strip of A in place in less time than packing it takes.
+  static constexpr std::int64_t kColTilesToPackA = 4;
+
+  // Whether the kernels can read so many columns of B in place.
+  bool reads_b(std::int64_t cols) const {
+    return op_.b_col == 1 && (kernels_.loads_parts || cols % kernels_.lanes == 0);
+  }
+  const float* a_at(std::int64_t row, Range steps) const {
+    return op_.a + row * op_.a_row + steps.begin * op_.a_k;
+  }
+  const float* b_at(std::int64_t col, Range steps) const {
+    return op_.b + steps.begin * op_.b_k + col * op_.b_col;
+  }
+
   const GemmOperands& op_;
   const GemmKernels& kernels_;
+  const bool packs_;
 };
 
 void check_products(const GemmArgs& args) {
@@ -148,8 +180,49 @@ template void check_gemm(const Bf16GemmArgs&);
 template bool finish_if_empty(const GemmArgs&);
 template bool finish_if_empty(const Bf16GemmArgs&);
 
-void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
-              const std::stop_token& stop) {
+void gemm_part(const GemmOperands& op, Range rows, Range cols, bool packs,
+               const std::stop_token& stop) {
+  const F32Product product(op, gemm_kernels(), packs);
+  if (rows.size() > 0 && cols.size() > 0) PartOfGemm(product, rows, cols).run(stop);
+}
+
+namespace {
+
+// For a small C with many terms: each part sums a range of the terms for all of C, then the partial
+// sums are added in order.
+void split_terms(const GemmOperands& op, int parts, ThreadPool* pool, const std::stop_token& stop) {
+  constexpr int kSumParts = 8;
+  const std::int64_t size = op.m * op.n;
+  float* sums = gemm_scratch().sums.at_least((parts - 1) * size);
+  run_parts_on(pool, parts, [&](std::int64_t p, int /*thread*/) {
+    const Range terms = piece(op.k, 1, parts, static_cast<int>(p));
+    GemmOperands part = op;
+    part.k = terms.size();
+    part.a += terms.begin * op.a_k;
+    part.b += terms.begin * op.b_k;
+    if (p > 0) {
+      part.c = sums + (p - 1) * size;
+      part.ldc = op.n;
+      part.accumulate = false;
+    }
+    gemm_part(part, {0, op.m}, {0, op.n}, /*packs=*/true, stop);
+  });
+  if (stop.stop_requested()) return;
+  run_parts_on(pool, kSumParts, [&](std::int64_t at, int /*thread*/) {
+    const Range rows = piece(op.m, 1, kSumParts, static_cast<int>(at));
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      float* c = op.c + i * op.ldc;
+      for (int p = 1; p < parts; ++p) {
+        const float* part = sums + (p - 1) * size + i * op.n;
+        for (std::int64_t j = 0; j < op.n; ++j) c[j] += part[j];
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& stop) {
   if (args.products == Precision::BF16) return gemm_of_rounded(args, pool, stop);
   if (finish_if_empty(args)) return;
   const GemmKernels& kernels = gemm_kernels();
@@ -157,29 +230,13 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
   const double flop =
       2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
   if (flop < kParallelFlop) pool = nullptr;
-  const int threads = pool == nullptr ? 1 : pool->size();
   const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
-  if (always_pack) {
-    const ThreadGrid grid = choose_grid(threads, row_tiles, col_tiles, /*prefer_rows=*/true);
-    const F32Product product(op, kernels);
-    PackedGemm packed(product, grid, stop);
-    run_on(pool, [&](int t) { packed.run(t); });
-    return;
-  }
   if (row_tiles * col_tiles < kFewTiles && op.k >= 2 * kFewestTerms) {
-    const auto parts = static_cast<int>(std::min(op.k / kFewestTerms, kMostTermParts));
-    gemm_split_terms(op, parts, pool, kernels, stop);
-    return;
+    return split_terms(op, static_cast<int>(std::min(op.k / kFewestTerms, kMostTermParts)), pool,
+                       stop);
   }
-  const auto per_thread = static_cast<int>(
-      std::clamp(flop / threads / kPartFlop, 1.0, static_cast<double>(kMostPartsPerThread)));
-  const ThreadGrid grid = grid_for(op, threads, threads == 1 ? 1 : per_thread, kernels);
-  run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
-    const int at = static_cast<int>(part);
-    gemm_direct(op, piece(op.m, kernels.mr, grid.rows, at / grid.cols),
-                piece(op.n, kernels.nr, grid.cols, at % grid.cols), kernels, stop);
-  });
+  multiply(F32Product(op, kernels, /*packs=*/true), op.m, op.n, flop, pool, stop);
 }
 
 void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {
@@ -187,7 +244,7 @@ void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {
   if (kernels == Kernels::Library) {
     onednn_gemm(args, &pool);
   } else {
-    lab_gemm(args, &pool, /*always_pack=*/false, {});
+    lab_gemm(args, &pool, {});
   }
 }
 

@@ -21,6 +21,9 @@ using V = hn::Vec<D>;
 
 // From this many terms on, C is prefetched during the summation even if it is only written.
 constexpr std::int64_t kTermsToPrefetch = 64;
+// Rows of B between the one in use and the one that is prefetched.
+constexpr std::int64_t kRowsToPrefetch = 16;
+constexpr int kLine = 16;  // floats per cache line
 
 // MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers.
 #if HWY_TARGET <= HWY_AVX3
@@ -58,20 +61,37 @@ struct RowsOfA {
   void next() { p += k_stride; }
 };
 
-// Accumulates all terms for all rows. If `kPartial`, the last vector of B has `partial` columns.
-template <int kRows, int kVecs, bool kPartial, class A>
+// Prefetches for reading. A strip of B is larger than L1.
+HWY_INLINE void PrefetchToL2(const float* from) {
+  __builtin_prefetch(from, /*write=*/0, /*locality=*/2);
+}
+
+// Accumulates all terms for all rows; stores the rows of B to `packed_b` if `kPack`. If `kPartial`,
+// the last vector of B has `partial` columns.
+template <int kRows, int kVecs, bool kPartial, bool kPack, class A>
 HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial) {
   const D d;
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(partial));
   A a(t);
   const float* HWY_RESTRICT b = t.b;
+  float* HWY_RESTRICT packed = t.packed_b;
+  const bool own = t.ahead == nullptr;
+  const std::int64_t ahead_stride = own ? t.b_k_stride : t.ahead_stride;
+  const float* ahead = own ? b + kRowsToPrefetch * ahead_stride : t.ahead;
   for (std::int64_t p = 0; p < t.k; ++p) {
+    // A strip may begin in the middle of a cache line.
+#pragma GCC unroll 4
+    for (int i = 0; i < kVecs * kLanes; i += kLine) PrefetchToL2(ahead + i);
+    PrefetchToL2(ahead + kVecs * kLanes - 1);
+    ahead += ahead_stride;
     V bv[kVecs];
 #pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) {
       const float* from = b + v * kLanes;
       bv[v] = kPartial && v == kVecs - 1 ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from);
+      if (kPack) hn::Store(bv[v], d, packed + v * kLanes);
     }
+    if (kPack) packed += kNr;
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const V ai = hn::Set(d, *a.row(i));
@@ -96,7 +116,7 @@ HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c)
 #endif
 }
 
-template <int kRows, int kVecs, class A>
+template <int kRows, int kVecs, class A, bool kPack = false>
 void Tile(const TileArgs& t) {
   const D d;
   V acc[kRows][kVecs];
@@ -116,9 +136,9 @@ void Tile(const TileArgs& t) {
 
   const int partial = t.cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
   if (kLoadsParts && partial < kLanes) {
-    AddTerms<kRows, kVecs, kLoadsParts, A>(t, acc, partial);
+    AddTerms<kRows, kVecs, kLoadsParts, kPack, A>(t, acc, partial);
   } else {
-    AddTerms<kRows, kVecs, false, A>(t, acc, kLanes);
+    AddTerms<kRows, kVecs, false, kPack, A>(t, acc, kLanes);
   }
 
   const int whole = partial == kLanes ? kVecs : kVecs - 1;
@@ -160,6 +180,12 @@ void AnyTileOfRows(const TileArgs& t) {
   AnyTile<RowsOfA>(t);
 }
 
+void TileAndPack(const TileArgs& t) {
+  static_assert(kNv == 2);
+  if (t.cols > (kNv - 1) * kLanes) return Tile<kMr, kNv, RowsOfA, /*kPack=*/true>(t);
+  Tile<kMr, 1, RowsOfA, /*kPack=*/true>(t);
+}
+
 // Copies kWidth floats, whole vectors first.
 template <int kWidth>
 HWY_INLINE void CopyRow(const float* from, float* to) {
@@ -182,7 +208,6 @@ HWY_INLINE void CopyRow(const float* from, float* to) {
 template <int kWidth>
 void PackWholeStrips(const PackArgs& p, int strips) {
   constexpr std::int64_t kAhead = 8;
-  constexpr int kLine = 16;  // floats
   for (std::int64_t k = 0; k < p.k; ++k) {
     const float* from = p.source + k * p.k_stride;
     const float* ahead = p.source + std::min(k + kAhead, p.k - 1) * p.k_stride;
@@ -224,25 +249,24 @@ void PackScalars(const PackArgs& p, int i, int i_end, std::int64_t k, std::int64
 #if HWY_TARGET == HWY_SCALAR
 constexpr int kRowsAtOnce = 1;
 constexpr int kTermsPerPass = 1;
-void PackBlock(const PackArgs& p, int i, std::int64_t k) {
-  PackScalars(p, i, i + 1, k, k + 1);
+void PackBlock(const float* from, std::int64_t /*stride*/, float* to, std::int64_t /*width*/) {
+  *to = *from;
 }
 #else
 constexpr int kRowsAtOnce = 4;
 using Block = hn::CappedTag<float, 8>;
 constexpr int kTermsPerPass = hn::MaxLanes(Block());
 
-// Transposes four rows by one vector of at most eight terms in registers, each 128-bit part
-// separately.
-HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
+// Transposes four rows, `stride` apart, by one vector of at most eight terms in registers, each
+// 128-bit part separately. Consecutive terms are `width` apart in `to`.
+HWY_INLINE void PackBlock(const float* from, std::int64_t stride, float* to, std::int64_t width) {
   const Block d;
   const hn::Repartition<double, Block> pairs;
   const hn::FixedTag<float, 4> quad;
-  const float* from = p.source + i * p.strip_stride + k;
   const auto r0 = hn::LoadU(d, from);
-  const auto r1 = hn::LoadU(d, from + p.strip_stride);
-  const auto r2 = hn::LoadU(d, from + 2 * p.strip_stride);
-  const auto r3 = hn::LoadU(d, from + 3 * p.strip_stride);
+  const auto r1 = hn::LoadU(d, from + stride);
+  const auto r2 = hn::LoadU(d, from + 2 * stride);
+  const auto r3 = hn::LoadU(d, from + 3 * stride);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
@@ -251,25 +275,35 @@ HWY_INLINE void PackBlock(const PackArgs& p, int i, std::int64_t k) {
                                  hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)),
                                  hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)),
                                  hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
-  float* to = p.out + k * p.width + i;
 #pragma GCC unroll 4
   for (int q = 0; q < 4; ++q) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-    hn::StoreU(hn::LowerHalf(quad, terms[q]), quad, to + q * p.width);
-    hn::StoreU(hn::UpperHalf(quad, terms[q]), quad, to + (q + 4) * p.width);
+    hn::StoreU(hn::LowerHalf(quad, terms[q]), quad, to + q * width);
+    hn::StoreU(hn::UpperHalf(quad, terms[q]), quad, to + (q + 4) * width);
 #else
-    hn::StoreU(terms[q], quad, to + q * p.width);
+    hn::StoreU(terms[q], quad, to + q * width);
 #endif
   }
 }
 #endif
 
-// The strip is strided and its terms are contiguous: transposes in small blocks.
+// The strip is strided and its terms are contiguous: transposes in small blocks, along a few rows
+// at a time, since rows that are pages apart may not fit in L1 together.
 void PackAcrossStrip(const PackArgs& p) {
+  constexpr std::int64_t kTermsPerRun = 64;
   const int whole_rows = p.valid / kRowsAtOnce * kRowsAtOnce;
   const std::int64_t whole_terms = p.k / kTermsPerPass * kTermsPerPass;
-  for (std::int64_t k = 0; k < whole_terms; k += kTermsPerPass) {
-    for (int i = 0; i < whole_rows; i += kRowsAtOnce) PackBlock(p, i, k);
+  const std::int64_t width = p.width;
+  for (std::int64_t first = 0; first < whole_terms; first += kTermsPerRun) {
+    const std::int64_t end = std::min(first + kTermsPerRun, whole_terms);
+    for (int i = 0; i < whole_rows; i += kRowsAtOnce) {
+      const float* from = p.source + i * p.strip_stride + first;
+      float* to = p.out + first * width + i;
+      for (std::int64_t k = first; k < end;
+           k += kTermsPerPass, from += kTermsPerPass, to += kTermsPerPass * width) {
+        PackBlock(from, p.strip_stride, to, width);
+      }
+    }
   }
   PackScalars(p, 0, whole_rows, whole_terms, p.k);
   PackScalars(p, whole_rows, p.valid, 0, p.k);
@@ -290,8 +324,9 @@ void Pack(const PackArgs& p) {
 }
 
 const GemmKernels* Kernels() {
-  static constexpr GemmKernels kKernels{
-      HWY_TARGET, kMr, kNr, kLanes, kLoadsParts, &AnyTile<ColumnsOfA>, &AnyTileOfRows, &Pack};
+  static constexpr GemmKernels kKernels{HWY_TARGET,     kMr,          kNr,
+                                        kLanes,         kLoadsParts,  &AnyTile<ColumnsOfA>,
+                                        &AnyTileOfRows, &TileAndPack, &Pack};
   return &kKernels;
 }
 

@@ -22,6 +22,10 @@ struct TileArgs {
   int rows = 0;  // 1..mr
   int cols = 0;  // 1..nr
   bool accumulate = false;
+  // During each term, a row of the strip of B at `ahead` is prefetched; null: of this strip.
+  const float* ahead = nullptr;
+  std::int64_t ahead_stride = 0;
+  float* packed_b = nullptr;  // of tile_and_pack: k * nr floats
 };
 
 // Packing of rows of A or columns of B into the order in which the micro-kernel reads them:
@@ -46,6 +50,8 @@ struct GemmKernels {
   bool loads_parts;                       // no element of B outside `cols` is read
   void (*tile_packed)(const TileArgs&);   // a_row_stride is 1
   void (*tile_strided)(const TileArgs&);  // any strides
+  // As tile_strided, for mr rows; also packs the strip of B, all vectors with a column inside.
+  void (*tile_and_pack)(const TileArgs&);
   void (*pack)(const PackArgs&);
 };
 

@@ -5,19 +5,6 @@
 #include <utility>
 
 namespace lab {
-namespace {
-
-constexpr int kSpins = 4000;  // 40 to 200 us, depending on the processor's pause instruction
-
-}  // namespace
-
-void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task) {
-  if (pool == nullptr) {
-    task(0);
-  } else {
-    pool->run(task);
-  }
-}
 
 void run_parts_on(ThreadPool* pool, std::int64_t parts,
                   FunctionRef<void(std::int64_t part, int thread)> task) {
@@ -25,17 +12,26 @@ void run_parts_on(ThreadPool* pool, std::int64_t parts,
   for (std::int64_t part = 0; part < parts; ++part) task(part, 0);
 }
 
-ThreadGrid choose_grid(int parts, std::int64_t row_tiles, std::int64_t col_tiles,
-                       bool prefer_rows) {
-  ThreadGrid best{1, parts};
-  std::int64_t best_tiles = 0;
+Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
+                   std::int64_t col_tiles) {
+  // Parts are long enough to hide the cost of handing them out and of packing an operand again.
+  constexpr double kPartFlop = 5e7, kMostPerThread = 8;
+  // Times of packing a strip, in times of a tile.
+  constexpr double kPackA = 0.3, kPackB = 0.3;
+  if (pool == nullptr || pool->size() == 1) return {};
+  const int threads = pool->size();
+  const int parts =
+      threads * static_cast<int>(std::clamp(flop / threads / kPartFlop, 1.0, kMostPerThread));
+  Grid best;
+  double best_time = 0;  // of the largest part, in tiles
   for (int rows = 1; rows <= parts; ++rows) {
     if (parts % rows != 0) continue;
-    const std::int64_t tiles = ceil_div(row_tiles, rows) * ceil_div(col_tiles, parts / rows);
-    const bool better = prefer_rows ? tiles <= best_tiles : tiles < best_tiles;
-    if (rows == 1 || better) {
+    const auto high = static_cast<double>(ceil_div(row_tiles, rows));
+    const auto wide = static_cast<double>(ceil_div(col_tiles, parts / rows));
+    const double time = high * wide + high * kPackA + wide * kPackB;
+    if (rows == 1 || time < best_time) {
       best = {rows, parts / rows};
-      best_tiles = tiles;
+      best_time = time;
     }
   }
   return best;
@@ -60,21 +56,6 @@ void* PackingBuffer::bytes_at_least(std::int64_t bytes) {
 GemmScratch& gemm_scratch() {
   thread_local GemmScratch scratch;
   return scratch;
-}
-
-void Barrier::arrive_and_wait() {
-  const unsigned phase = phase_.load(std::memory_order_acquire);
-  if (waiting_for_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    waiting_for_.store(threads_, std::memory_order_relaxed);
-    phase_.store(phase + 1, std::memory_order_release);
-    phase_.notify_all();
-    return;
-  }
-  for (int i = 0; i < kSpins; ++i) {
-    if (phase_.load(std::memory_order_acquire) != phase) return;
-    spin_pause();
-  }
-  phase_.wait(phase, std::memory_order_acquire);
 }
 
 }  // namespace lab

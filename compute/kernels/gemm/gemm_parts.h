@@ -1,7 +1,6 @@
 #pragma once
 // Parts shared by the implementations of GEMM, and the division of work among threads.
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,20 +49,20 @@ struct Operands {
 };
 using GemmOperands = Operands<float>;
 
-// C divided among threads, or into parts: rows x columns.
-struct ThreadGrid {
+// C divided into parts: rows x columns.
+struct Grid {
   int rows = 1;
   int cols = 1;
   int size() const { return rows * cols; }
 };
-// Both work on the pool's threads, or as thread 0 on the caller if `pool` is null.
-void run_on(ThreadPool* pool, FunctionRef<void(int thread)> task);
+// Returns a grid with parts for all threads of `pool` (one part if null): several for each thread
+// if there is enough work, so that threads end at about the same time though some cores are slower
+// or busy. The tiles are those of C.
+Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
+                   std::int64_t col_tiles);
+// Works on the pool's threads, or as thread 0 on the caller if `pool` is null.
 void run_parts_on(ThreadPool* pool, std::int64_t parts,
                   FunctionRef<void(std::int64_t part, int thread)> task);
-// Returns the grid of exactly `parts` parts with the smallest maximum part of C, in whole
-// tiles. Ties go to the grid with more rows if `prefer_rows`, otherwise to the one with more
-// columns.
-ThreadGrid choose_grid(int parts, std::int64_t row_tiles, std::int64_t col_tiles, bool prefer_rows);
 
 // Returns piece `index` of [0, total) divided into `pieces`, with cuts at multiples of `multiple`.
 Range piece(std::int64_t total, std::int64_t multiple, int pieces, int index);
@@ -83,49 +82,25 @@ class PackingBuffer {
 };
 // Scratch memory of the calling thread.
 struct GemmScratch {
-  PackingBuffer a;         // block of A of this thread
-  PackingBuffer b;         // panel of B of this thread
-  PackingBuffer shared_b;  // blocks of B for all threads, owned by the caller of gemm()
-  PackingBuffer sums;      // partial sums of the threads, owned by the caller of gemm()
+  PackingBuffer a;     // block of A
+  PackingBuffer b;     // panel of B
+  PackingBuffer sums;  // partial sums of all parts, owned by the caller of gemm()
 };
 GemmScratch& gemm_scratch();
 
-// A barrier for `threads` threads. Waiting spins for a fraction of a millisecond, then sleeps.
-class Barrier {
- public:
-  explicit Barrier(int threads) : threads_(threads), waiting_for_(threads) {}
-  void arrive_and_wait();
-
- private:
-  const int threads_;
-  std::atomic<int> waiting_for_;
-  std::atomic<unsigned> phase_ = 0;
-};
-
-// Computes C[rows, cols] on the calling thread. A is read in place; if faster, B is packed in
-// panels that stay in L2. Returns early once `stop` is requested.
-void gemm_direct(const GemmOperands& op, Range rows, Range cols, const GemmKernels& kernels,
-                 const std::stop_token& stop = {});
-
-// Returns true if gemm_direct() packs B for a part of C of `rows` x `cols`: if the kernels cannot
-// read it in place, or only slowly.
-bool packs_b(const GemmOperands& op, std::int64_t rows, std::int64_t cols,
-             const GemmKernels& kernels);
-
-// For a small C with many terms: each part sums a range of the terms for all of C, then the partial
-// sums are added in order.
-void gemm_split_terms(const GemmOperands& op, int parts, ThreadPool* pool,
-                      const GemmKernels& kernels, const std::stop_token& stop);
+// Computes C[rows, cols] on the calling thread; packs A and B where that pays off, or only what the
+// kernels cannot read in place if not `packs`. Returns early once `stop` is requested.
+void gemm_part(const GemmOperands& op, Range rows, Range cols, bool packs,
+               const std::stop_token& stop);
 
 // Throws Error(Errc::InvalidArgument) naming the operation and the shapes. Args is GemmArgs or
 // Bf16GemmArgs.
 template <class Args>
 void check_gemm(const Args& args);
 
-// gemm() with the lab's kernels; leaves C incomplete once `stop` is requested. Always packs A and B
-// if `always_pack`.
-void lab_gemm(const GemmArgs& args, ThreadPool* pool, bool always_pack,
-              const std::stop_token& stop);
+// gemm() with the lab's kernels, on the caller if `pool` is null; leaves C incomplete once `stop`
+// is requested.
+void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& stop);
 
 // Returns true if there is nothing to multiply; C then holds the result.
 template <class Args>

@@ -161,7 +161,7 @@ std::vector<Bf16Case> bf16_cases() {
 void expect_all_ways_exact(Bf16Product& p, ThreadPool& pool) {
   gemm(p.rounded(), pool);
   p.expect_right_bf16(/*exact=*/true);
-  lab_gemm(p.rounded(), nullptr, /*always_pack=*/false, {});
+  lab_gemm(p.rounded(), nullptr, {});
   p.expect_right_bf16(/*exact=*/true);
   bf16_gemm(p.bf16(), &pool);
   p.expect_right_bf16(/*exact=*/true);
@@ -225,7 +225,7 @@ TEST(Bf16Gemm, PropagatesNaN) {
             .c = c.data(),
             .ldc = 2,
             .products = Precision::BF16},
-           nullptr, /*always_pack=*/false, {});
+           nullptr, {});
   EXPECT_TRUE(std::isnan(c[0]) && std::isnan(c[1]));
   EXPECT_EQ(c[2], 0);
 }

@@ -174,10 +174,11 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
     gemm(p.args(), pool);
     p.expect_right(/*exact=*/true);
     p.reset();
-    lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
+    lab_gemm(p.args(), nullptr, {});
     p.expect_right(/*exact=*/true);
     p.reset();
-    lab_gemm(p.args(), nullptr, /*always_pack=*/false, {});
+    if (s.m == 0 || s.n == 0 || s.k == 0) continue;
+    gemm_part(GemmOperands(p.args()), {0, s.m}, {0, s.n}, /*packs=*/false, {});
     p.expect_right(/*exact=*/true);
   }
 }
@@ -196,14 +197,17 @@ TEST_P(GemmTargets, SplitsTheTermsOfASmallC) {
   }
 }
 
-// Rows of B a page apart are packed in panels. The second case has more terms and columns than one
-// panel, and a number of columns that is not a multiple of the tile.
-TEST_P(GemmTargets, PacksPanelsOfB) {
-  for (const Case& s : {Case{200, 70, 30, false, false, false, 1024, 1},
-                        Case{7, 601, 515, false, true, true, 3, 2}}) {
+// Each case is larger than the kernels read in place: several tiles use each strip of A and of B.
+// The last two have several blocks of terms and ragged edges, and one its A and B stored
+// transposed.
+TEST_P(GemmTargets, PacksStripsOfAAndB) {
+  for (const Case& s :
+       {Case{200, 270, 60, false, false, false, 1024, 1},
+        Case{7, 601, 515, false, true, true, 3, 2}, Case{150, 301, 515, false, false, true, 3, 2},
+        Case{29, 201, 601, true, true, false, 1, 3}}) {
     SCOPED_TRACE(to_string(s));
     Product p(s);
-    lab_gemm(p.args(), nullptr, /*always_pack=*/false, {});
+    lab_gemm(p.args(), nullptr, {});
     p.expect_right(/*exact=*/true);
   }
 }
@@ -225,7 +229,7 @@ TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
                   .ldc = n,
                   .a_transposed = a_transposed,
                   .b_transposed = b_transposed},
-                 nullptr, /*always_pack=*/false, {});
+                 nullptr, {});
       }
     }
     EXPECT_EQ(c.data()[m * n - 1], static_cast<float>(k));
@@ -271,7 +275,7 @@ TEST(Gemm, SplitsIntoBlocksAndThreads) {
     const Case s{150, 270, 700, false, true, true, 1, 1};
     SCOPED_TRACE(std::to_string(threads) + " threads");
     Product p(s);
-    lab_gemm(p.args(), &pool, /*always_pack=*/true, {});
+    lab_gemm(p.args(), &pool, {});
     p.expect_right(/*exact=*/true);
   }
 }
@@ -338,10 +342,9 @@ TEST(Gemm, StopsOnRequest) {
   stop.request_stop();
   ThreadPool pool({0, 0, 0});
   Product p({150, 270, 700});
-  lab_gemm(p.args(), &pool, /*always_pack=*/true, stop.get_token());
-  lab_gemm(p.args(), &pool, /*always_pack=*/false, stop.get_token());
+  lab_gemm(p.args(), &pool, stop.get_token());
   Product many_terms({6, 25, 9000, true});
-  lab_gemm(many_terms.args(), &pool, /*always_pack=*/false, stop.get_token());
+  lab_gemm(many_terms.args(), &pool, stop.get_token());
   EXPECT_EQ(p.c()[0], Product({150, 270, 700}).c()[0]);
 }
 
@@ -366,13 +369,17 @@ TEST(Gemm, ReportsTheShapesOfAnInvalidCall) {
   EXPECT_EQ(message({}), "no error");
 }
 
-TEST(ChooseGrid, UsesEveryThreadAndTheShortestParts) {
-  for (int threads = 1; threads <= 24; ++threads) {
-    EXPECT_EQ(choose_grid(threads, 85, 32, true).size(), threads);
+TEST(GridOfParts, HasPartsForEveryThread) {
+  constexpr double kLittle = 1e6, kMuch = 1e12;
+  EXPECT_EQ(grid_of_parts(nullptr, kMuch, 85, 32).size(), 1);
+  for (int threads = 2; threads <= 24; ++threads) {
+    const ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+    EXPECT_EQ(grid_of_parts(&pool, kLittle, 85, 32).size(), threads);
+    EXPECT_EQ(grid_of_parts(&pool, kMuch, 85, 32).size(), 8 * threads);
   }
-  EXPECT_EQ(choose_grid(2, 100, 1, false).rows, 2);
-  EXPECT_EQ(choose_grid(2, 1, 100, true).cols, 2);
-  EXPECT_EQ(choose_grid(4, 100, 100, true).rows, 4);
+  const ThreadPool pool({0, 0});
+  EXPECT_EQ(grid_of_parts(&pool, kLittle, 100, 1).rows, 2);
+  EXPECT_EQ(grid_of_parts(&pool, kLittle, 1, 100).cols, 2);
 }
 
 TEST(Piece, CoversEverythingOnce) {

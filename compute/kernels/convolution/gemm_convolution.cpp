@@ -36,9 +36,7 @@ ProductMemory product_memory(Scratch scratch, const ConvolutionCase& c) {
   const TileSize tile = tile_size(c.products);
   ProductMemory m;
   const bool forward = c.stage == ConvolutionStage::Forward;
-  m.weights.products = c.products;
-  m.weights.k = forward ? s.patch() : s.out_c;
-  m.weights.n = forward ? s.out_c : s.patch();
+  m.weights = {c.products, forward ? s.patch() : s.out_c, forward ? s.out_c : s.patch()};
   // Patches take most of L2. More rows are used if the weights, which are read once per block, are
   // large.
   constexpr std::int64_t kFewestTiles = 4, kPartsPerThread = 4;
@@ -118,7 +116,7 @@ void pack_weights(const PackedOperand& operand, ThreadPool& pool, const float* w
                   std::int64_t k_stride, std::int64_t column_stride) {
   constexpr std::int64_t kTerms = 128;
   const std::int64_t pieces = ceil_div(operand.k, kTerms);
-  const std::int64_t width = tile_size(operand.products).cols;
+  const std::int64_t width = operand.tile.cols;
   pool.parallel_for(operand.strips() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t strip = i / pieces, term = i % pieces * kTerms;

@@ -73,17 +73,17 @@ TileSize tile_size(Precision products) {
 }
 
 std::int64_t PackedOperand::strips() const {
-  return ceil_div(n, tile_size(products).cols);
+  return ceil_div(n, tile.cols);
 }
 
 std::int64_t PackedOperand::strip_words() const {
-  return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile_size(products).cols;
+  return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile.cols;
 }
 
 void PackedOperand::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
                          const float* source, std::int64_t k_stride,
                          std::int64_t column_stride) const {
-  const int width = tile_size(products).cols;
+  const int width = tile.cols;
   const int valid = tile_part(n, strip * width, width);
   if (products == Precision::BF16) {
     bf16_kernels().pack_f32(

@@ -25,8 +25,13 @@ inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
 // stored in strips of tile_size().cols columns: [strip][k][column], or for bf16 [strip][pair of
 // terms][column], where an odd last term is paired with zero.
 struct PackedOperand {
+  PackedOperand() = default;
+  PackedOperand(Precision precision, std::int64_t terms, std::int64_t columns)
+      : products(precision), k(terms), n(columns), tile(tile_size(precision)) {}
+
   Precision products = Precision::F32;
   std::int64_t k = 0, n = 0;
+  TileSize tile;
   void* data = nullptr;
 
   std::int64_t strips() const;

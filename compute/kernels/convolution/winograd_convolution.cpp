@@ -205,7 +205,7 @@ void WinogradConvolution::input_gradient(const ConvShape& s, const ConvolutionCo
 template <class Body>
 void for_kernel_blocks(const ConvolutionContext& context, const winograd::Kernels& u,
                        const Body& body) {
-  const int strip = tile_size(u.first.products).cols;
+  const int strip = u.first.tile.cols;
   const std::int64_t in_strip = u.first.k / kKernelRows;
   context.pool.run_parts(u.first.strips() * in_strip, [&](std::int64_t i, int t) {
     body(t, i / in_strip * strip, i % in_strip * kKernelRows);
@@ -218,7 +218,7 @@ void WinogradConvolution::transform_kernels(const ConvShape& s, const Convolutio
                                             const float* weight, const FilterMemory& memory) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
   const winograd::Kernels& u = memory.kernels;
-  const int width = tile_size(u.first.products).cols;
+  const int width = u.first.tile.cols;
   const std::int64_t tap_floats = kKernelRows * width;
   for_kernel_blocks(context, u, [&](int t, std::int64_t o, std::int64_t i) {
     float* taps = memory.parts + t * memory.part_stride;  // [9][input channels][strip]
@@ -247,7 +247,7 @@ void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
                                                    const FilterMemory& memory) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
   const winograd::Kernels& u = memory.kernels;
-  const std::int64_t width = tile_size(u.first.products).cols;
+  const std::int64_t width = u.first.tile.cols;
   for_kernel_blocks(context, u, [&](int t, std::int64_t i, std::int64_t o) {
     const PointArray block = u.block(i, o, memory.parts + t * memory.part_stride);
     for (std::int64_t r = 0; r < kKernelRows; ++r) {

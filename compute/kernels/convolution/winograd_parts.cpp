@@ -14,11 +14,11 @@ PackedOperand Kernels::at(int point) const {
 
 std::int64_t Kernels::block_floats() const {
   if (first.products != Precision::BF16) return 0;
-  return points * (kKernelRows * tile_size(first.products).cols + kGapFloats);
+  return points * (kKernelRows * first.tile.cols + kGapFloats);
 }
 
 PointArray Kernels::block(std::int64_t channel, std::int64_t row, float* memory) const {
-  const int width = tile_size(first.products).cols;
+  const int width = first.tile.cols;
   if (first.products == Precision::BF16) {
     return {memory, kKernelRows * width + kGapFloats, /*strip_stride=*/0, width};
   }

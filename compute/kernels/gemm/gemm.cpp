@@ -31,10 +31,14 @@ class F32Product {
 
   // Packs only what the kernels cannot read in place if not `packs`.
   F32Product(const GemmOperands& op, const GemmKernels& kernels, bool packs)
-      : op_(op), kernels_(kernels), packs_(packs) {}
+      : op_(op),
+        kernels_(kernels),
+        packs_(packs),
+        mr_(op.n <= kernels.lanes && is_aliased(op.a_row) ? std::min(kernels.mr, kFewRows)
+                                                          : kernels.mr) {}
 
   std::int64_t steps() const { return op_.k; }
-  int mr() const { return kernels_.mr; }
+  int mr() const { return mr_; }
   int nr() const { return kernels_.nr; }
 
   bool packs_a(std::int64_t col_tiles) const {
@@ -110,9 +114,16 @@ class F32Product {
   }
 
  private:
+  // Rows of a tile of one vector, where more would map to the same set of L1.
+  static constexpr int kFewRows = 6;
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
   static constexpr std::int64_t kColTilesToPackA = 4;
 
+  // Whether rows at this distance, in floats, map to so few sets of L1 that they evict each other.
+  static bool is_aliased(std::int64_t row) {
+    constexpr std::int64_t kSets_bytes = 4096;
+    return row * static_cast<std::int64_t>(sizeof(float)) % kSets_bytes == 0;
+  }
   // Whether the kernels can read so many columns of B in place.
   bool reads_b(std::int64_t cols) const {
     return op_.b_col == 1 && (kernels_.loads_parts || cols % kernels_.lanes == 0);
@@ -127,6 +138,7 @@ class F32Product {
   const GemmOperands& op_;
   const GemmKernels& kernels_;
   const bool packs_;
+  const int mr_;
 };
 
 void check_products(const GemmArgs& args) {

@@ -212,6 +212,16 @@ TEST_P(GemmTargets, PacksStripsOfAAndB) {
   }
 }
 
+// Rows of A that share the sets of L1, times a narrow B, are read a few at a time.
+TEST_P(GemmTargets, MultipliesAliasedRowsByANarrowB) {
+  for (const Case& s : {Case{31, 3, 1024}, Case{31, 8, 1024, false, true, true}}) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    lab_gemm(p.args(), nullptr, {});
+    p.expect_right(/*exact=*/true);
+  }
+}
+
 TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {
   for (const std::int64_t n : {1, 5, 17, 31, 33, 47}) {
     const std::int64_t m = 5, k = 3;

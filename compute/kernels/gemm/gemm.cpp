@@ -42,11 +42,13 @@ class F32Product {
   int nr() const { return kernels_.nr; }
 
   bool packs_a(std::int64_t col_tiles) const {
-    return packs_ && col_tiles >= kColTilesToPackA && op_.k > kFewSteps;
+    return packs_ && col_tiles >= kColTilesToPackA && op_.k > kFewSteps &&
+           is_far(std::max(op_.a_row, op_.a_k));
   }
   bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
     const std::int64_t bytes = op_.k * op_.n * static_cast<std::int64_t>(sizeof(float));
-    return !reads_b(cols) || (packs_ && row_tiles > 1 && bytes > cache_sizes().l1_bytes);
+    const bool pays = row_tiles > 1 && bytes > cache_sizes().l1_bytes && is_far(op_.b_k);
+    return !reads_b(cols) || (packs_ && pays);
   }
   void pack_a(std::int64_t row, int rows, Range steps, float* out) const {
     kernels_.pack({.source = a_at(row, steps),
@@ -119,6 +121,11 @@ class F32Product {
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
   static constexpr std::int64_t kColTilesToPackA = 4;
 
+  // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
+  static bool is_far(std::int64_t row) {
+    constexpr std::int64_t kNear_bytes = 1024;
+    return row * static_cast<std::int64_t>(sizeof(float)) > kNear_bytes;
+  }
   // Whether rows at this distance, in floats, map to so few sets of L1 that they evict each other.
   static bool is_aliased(std::int64_t row) {
     constexpr std::int64_t kSets_bytes = 4096;

@@ -42,8 +42,9 @@ class F32Product {
   int nr() const { return kernels_.nr; }
 
   bool packs_a(std::int64_t col_tiles) const {
-    return packs_ && col_tiles >= kColTilesToPackA && op_.k > kFewSteps &&
-           is_far(std::max(op_.a_row, op_.a_k));
+    const std::int64_t row = std::max(op_.a_row, op_.a_k);
+    const std::int64_t enough = is_aliased(row) ? kTilesToPackAliased : kTilesToPack;
+    return packs_ && is_far(row) && col_tiles >= enough && op_.k > kFewSteps;
   }
   bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
     const std::int64_t bytes = op_.k * op_.n * static_cast<std::int64_t>(sizeof(float));
@@ -119,7 +120,7 @@ class F32Product {
   // Rows of a tile of one vector, where more would map to the same set of L1.
   static constexpr int kFewRows = 6;
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
-  static constexpr std::int64_t kColTilesToPackA = 4;
+  static constexpr std::int64_t kTilesToPack = 12, kTilesToPackAliased = 4;
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
   static bool is_far(std::int64_t row) {

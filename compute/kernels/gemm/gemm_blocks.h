@@ -16,7 +16,7 @@
 
 namespace lab {
 
-// Up to this many steps, writing C dominates: whole rows at a time.
+// Up to this many steps, writing C dominates.
 constexpr std::int64_t kFewSteps = 32;
 
 // Computes C[rows, cols] on the calling thread. Returns early once `stop` is requested; throws
@@ -61,12 +61,13 @@ template <class Product>
 PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
     : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
   const CacheBlocks most = cache_blocks(cache_sizes(), product.mr(), product.nr());
+  const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
   kc_ = even_piece(product.steps(), most.kc, 1);
-  mc_ = kc_ <= kFewSteps ? mr_ : even_piece(rows.size(), most.mc, mr_);
-  nc_ = even_piece(cols.size(), most.nc, nr_);
-  if (product.packs_a(ceil_div(cols.size(), nr_))) {
-    packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
-  }
+  // A strip of A that is read in place stays in L1 for all of a panel, and the panel in L2.
+  const std::int64_t in_l2 = cache_sizes().l2_bytes / 2 / (kc_ * std::int64_t{sizeof(Word)});
+  nc_ = even_piece(cols.size(), packs_a ? most.nc : std::max(in_l2, nr_), nr_);
+  mc_ = packs_a ? even_piece(rows.size(), most.mc, mr_) : mr_;
+  if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
   if (product.packs_b(ceil_div(rows.size(), mr_), cols.size())) {
     packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
   }
@@ -88,19 +89,24 @@ void PartOfGemm<Product>::run(const std::stop_token& stop) const {
 template <class Product>
 void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const {
   const bool new_b = packed_b_ != nullptr && block.begin == rows_.begin;
+  const bool one_strip = block.size() <= mr_;
   auto args = product_.tile_args(steps);
+  const auto set_rows = [&](std::int64_t i, bool first_tile) {
+    const auto rows = static_cast<int>(std::min(mr_, block.end - i));
+    Word* const a = packed_a_ == nullptr ? nullptr : packed_a_ + (i - block.begin) * steps.size();
+    if (a != nullptr && first_tile) {
+      product_.pack_a(i, rows, steps, a);
+      product_.fetch_a(i + mr_, std::min(mr_, rows_.end - i - mr_), steps);
+    }
+    product_.set_a(args, i, rows, a);
+  };
+  if (one_strip) set_rows(block.begin, /*first_tile=*/true);
   for (std::int64_t j = panel.begin; j < panel.end; j += nr_) {
     const auto cols = static_cast<int>(std::min(nr_, panel.end - j));
     Word* const b = packed_b_ == nullptr ? nullptr : packed_b_ + (j - panel.begin) * steps.size();
     product_.set_b(args, j, cols, new_b ? nullptr : b);
     for (std::int64_t i = block.begin; i < block.end; i += mr_) {
-      const auto rows = static_cast<int>(std::min(mr_, block.end - i));
-      Word* const a = packed_a_ == nullptr ? nullptr : packed_a_ + (i - block.begin) * steps.size();
-      if (a != nullptr && j == panel.begin) {
-        product_.pack_a(i, rows, steps, a);
-        product_.fetch_a(i + mr_, std::min(mr_, rows_.end - i - mr_), steps);
-      }
-      product_.set_a(args, i, rows, a);
+      if (!one_strip) set_rows(i, /*first_tile=*/j == panel.begin);
       if (new_b && i + mr_ >= block.end && j + nr_ < panel.end) product_.fetch_b(args, j + nr_);
       if (new_b && i == block.begin) {
         product_.tile_and_pack(args, b);

@@ -257,16 +257,28 @@ Ticks linear(const TickRequest& r) {
   return out;
 }
 
-std::string log_label(double value, const TickRequest& r) {
-  if (r.binary) {
-    const Prefix p = prefix_for(value, true);
-    return significant(value / p.factor).append(" ").append(p.name).append("B");
+std::string log_label(double value, const TickRequest& r, bool with_unit) {
+  if (r.binary || with_unit) {
+    const Prefix p = prefix_for(value, r.binary, r.binary ? std::string_view() : r.unit);
+    const std::string_view unit = r.binary ? "B" : r.unit;
+    return fmt::format("{} {}{}", significant(value / p.factor), p.name, unit);
   }
-  if (r.unit.empty() && value >= 1e-4 && value < 1e5) return significant(value);
-  const Prefix p = prefix_for(value, false, r.unit);
-  std::string text = significant(value / p.factor);
-  if (!p.name.empty()) text.append(" ").append(p.name);
-  return text;
+  if (!r.unit.empty() || value < 1e5) return significant(value);
+  const Prefix p = prefix_for(value, false);
+  return fmt::format("{} {}", significant(value / p.factor), p.name);
+}
+
+// Each label has its own prefix, which needs the unit beside it. Where no label has a prefix, the
+// unit is in the title.
+void label_log_ticks(Ticks& to, const TickRequest& r) {
+  const bool with_unit =
+      !r.unit.empty() && std::any_of(to.ticks.begin(), to.ticks.end(), [&](const Tick& t) {
+        return t.major && !prefix_for(t.value, false, r.unit).name.empty();
+      });
+  for (Tick& t : to.ticks) {
+    if (t.major) t.label = log_label(t.value, r, with_unit);
+  }
+  if (!with_unit && !r.binary) to.unit = std::string(r.unit);
 }
 
 Ticks log10_ticks(const TickRequest& r) {
@@ -289,9 +301,6 @@ Ticks log10_ticks(const TickRequest& r) {
       }
     }
   }
-  for (Tick& t : out.ticks) {
-    if (t.major) t.label = log_label(t.value, r);
-  }
   return out;
 }
 
@@ -311,9 +320,6 @@ Ticks log2_ticks(const TickRequest& r) {
       out.ticks.push_back({.value = std::exp2(e), .label = {}, .major = major});
     }
   }
-  for (Tick& t : out.ticks) {
-    if (t.major) t.label = log_label(t.value, r);
-  }
   return out;
 }
 
@@ -325,12 +331,12 @@ Ticks make_ticks(const TickRequest& request) {
   Ticks out = r.scale == Scale::Linear  ? linear(r)
               : r.scale == Scale::Log10 ? log10_ticks(r)
                                         : log2_ticks(r);
-  if (r.scale != Scale::Linear && !r.binary) out.unit = std::string(r.unit);
   std::erase_if(out.ticks, [&](const Tick& t) {
     const double slack = 1e-9 * std::abs(r.range.max - r.range.min);
     const double share = r.scale == Scale::Linear ? slack : 1e-9 * std::abs(t.value);
     return t.value < r.range.min - share || t.value > r.range.max + share;
   });
+  if (r.scale != Scale::Linear) label_log_ticks(out, r);
   return out;
 }
 

@@ -78,12 +78,14 @@ struct TickRequest {
 
 struct Ticks {
   std::vector<Tick> ticks;  // ascending, all inside the range
-  std::string unit;         // in the axis title: "GFLOP/s", "s", ""; tick labels are in this unit
+  // In the axis title: "GFLOP/s", "s"; empty if the labels themselves have the unit ("10 ms").
+  std::string unit;
 };
 
 // Linear: steps of 1, 2, 5 x 10^n (1, 2, 4 ... if binary), one SI prefix for the whole axis. Log10:
 // decades with minor ticks at 2..9, fewer if labels overlap, linear steps below about one
-// decade. Log2: powers of two, every k-th if they crowd.
+// decade. Log2: powers of two, every k-th if they crowd. On log axes each label has its own prefix
+// and then its unit.
 Ticks make_ticks(const TickRequest& request);
 
 // One value formatted as on an axis: up to five significant digits, SI or binary prefix.

@@ -27,7 +27,7 @@ struct Axis {
   std::string_view label = {};  // "size N"
   Scale scale = Scale::Linear;
   // "FLOP/s": on a linear axis one prefix applies to all ticks and the title shows "GFLOP/s"; on a
-  // log axis each tick has its own prefix ("1 k", "100 k", "10 M").
+  // log axis each tick has its own prefix and unit ("1 kB/s", "100 kB/s", "10 MB/s").
   std::string_view unit = {};
   bool binary = false;                       // ticks in KiB, MiB, GiB
   std::optional<double> min = {}, max = {};  // fixed ends, if set; otherwise they follow the data

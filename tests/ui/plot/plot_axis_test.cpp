@@ -146,8 +146,29 @@ TEST(Ticks, SecondsHaveNoLargePrefixAndPercentNone) {
 TEST(Ticks, DecadesHaveMinorTicks) {
   const Ticks t =
       make_ticks({.scale = Scale::Log10, .range = {1e6, 1e9}, .max_labels = 6, .unit = "B/s"});
-  EXPECT_EQ(labels(t), (Labels{"1 M", "10 M", "100 M", "1 G"}));
+  EXPECT_EQ(labels(t), (Labels{"1 MB/s", "10 MB/s", "100 MB/s", "1 GB/s"}));
   EXPECT_EQ(t.ticks.size(), 28U);  // 9 per decade, and the upper end
+}
+
+// "10 m" beside a title "time (s)" reads as ten metres.
+TEST(Ticks, PrefixOnLogAxisHasItsUnit) {
+  const Ticks t = make_ticks({.scale = Scale::Log10, .range = {1e-3, 10}, .unit = "s"});
+  EXPECT_EQ(labels(t), (Labels{"1 ms", "10 ms", "100 ms", "1 s", "10 s"}));
+  EXPECT_EQ(t.unit, "");
+  const Ticks narrow =
+      make_ticks({.scale = Scale::Log10, .range = {2e-3, 5e-3}, .max_labels = 4, .unit = "s"});
+  EXPECT_EQ(labels(narrow), (Labels{"2 ms", "3 ms", "4 ms", "5 ms"}));
+}
+
+TEST(Ticks, UnitIsInTitleIfNoLabelHasPrefix) {
+  const Ticks t = make_ticks({.scale = Scale::Log10, .range = {0.5, 100}, .unit = "s"});
+  EXPECT_EQ(labels(t), (Labels{"1", "10", "100"}));
+  EXPECT_EQ(t.unit, "s");
+}
+
+TEST(Ticks, CountsOnLogAxisHaveNoSmallPrefix) {
+  EXPECT_EQ(labels(make_ticks({.scale = Scale::Log10, .range = {1e-6, 1e6}, .max_labels = 5})),
+            (Labels{"1e-06", "0.001", "1", "1000", "1 M"}));
 }
 
 TEST(Ticks, ManyDecadesAreThinned) {

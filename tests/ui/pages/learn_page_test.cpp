@@ -207,6 +207,24 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
 }
 
+TEST(LearnPage, SettlesInATallWindow) {
+  Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 2600});
+  lab.open(Page::Learn);
+  const auto height = [&](const char* path) {
+    const ui::WidgetRect* shown = lab.backend.find(path);
+    return shown == nullptr ? 0 : shown->max.y - shown->min.y;
+  };
+  lab.frames(6);
+  const float plot = height("learn/plot"), card = height("learn/measured");
+  EXPECT_GT(plot, 300) << "takes the unused height";
+  for (int i = 0; i < 6; ++i) {
+    lab.frame();
+    EXPECT_EQ(height("learn/plot"), plot) << i;
+    EXPECT_EQ(height("learn/measured"), card) << i;
+    EXPECT_FALSE(lab.backend.ui.wants_layout) << i;
+  }
+}
+
 class LearnLanguages : public ::testing::TestWithParam<Language> {};
 
 // Sentence, verdict and gap, with a setting to vary and two buttons.

@@ -93,12 +93,14 @@ std::vector<plot::Series> curves_like(const Panel& p, const LessonRun& run,
     names.push_back(measured.name);
   }
   bool named = false;
+  const bool only_predicted = names.empty();  // said by the axis
   for (const LessonSeries& predicted : run.predicted) {
     if (predicted.x.size() < 2 || !same_units(predicted, first)) continue;
     const auto same = std::find(names.begin(), names.end(), predicted.name);
     const bool alone = same == names.end();
     series.push_back(curve_of(p, predicted, static_cast<int>(same - names.begin()), true));
     if (alone) {
+      if (only_predicted) series.back().label = predicted.name;
       names.push_back(predicted.name);
       continue;
     }
@@ -142,7 +144,14 @@ const LessonSeries* other_units(const LessonRun& run) {
   return nullptr;
 }
 
-void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+// Whether the first plot takes the page's unused height; a fan is below strips.
+bool has_tall_plot(const LessonInfo& lesson, const LessonRun& run) {
+  return lesson.figure != LessonFigure::Heat && !run.measured.empty() &&
+         run.measured.front().lines.empty();
+}
+
+// The first plot is higher by `spare` units.
+void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, float spare) {
   if (run.measured.empty()) return;
   const LessonSeries& first = run.measured.front();
   std::vector<plot::Series> series = curves_like(p, run, first);
@@ -159,24 +168,30 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   }
   const LessonSeries* other = other_units(run);
   plot::LinkedCursor* cursor = other && other->x_unit == first.x_unit ? &p.view.cursor : nullptr;
-  const bool fan = !first.lines.empty();  // below strips
   const float height = other ? 180.0F : 240.0F;
+  grown_in_card(p.ui, p.ui.px(spare));
   draw_curves(p, lesson, first, series,
-              {"learn/plot", tr(lesson.x_label), tr(lesson.y_label),
-               height + (fan ? 0 : spare_height(p)), cursor});
+              {"learn/plot", tr(lesson.x_label), tr(lesson.y_label), height + spare, cursor});
   if (other == nullptr) return;
+  const bool measured = std::any_of(run.measured.begin(), run.measured.end(),
+                                    [&](const LessonSeries& m) { return same_units(m, *other); });
+  const std::string y_label = tr(lesson.second_y_label);
   draw_curves(p, lesson, *other, curves_like(p, run, *other),
-              {"learn/plot2", tr(lesson.second_x_label), tr(lesson.second_y_label), 180, cursor});
+              {"learn/plot2", tr(lesson.second_x_label),
+               measured ? y_label : trf("{}, predicted", y_label), 180, cursor});
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  Card card(p, "learn/measured", tr("Measured"));
+  // The card grows in the same frame as its plot: the height it leaves unused would otherwise
+  // depend on the last two frames and never settle.
+  const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
+  Card card(p, "learn/measured", tr("Measured"), {.extra = spare});
   if (!card) return;
   draw_strips(p, "learn/strips", run);
   if (lesson.figure == LessonFigure::Heat) {
     draw_heats(p, "learn/heat", lesson, run.measured);
   } else {
-    curves(p, lesson, run);
+    curves(p, lesson, run, spare);
   }
   if (!run.spans.empty()) draw_lanes(p, "learn/lanes", run.spans);
   sample_table(p, run);

@@ -54,6 +54,7 @@ bool choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
     if (!entered) guess = guess == choice ? "" : choice;
   }
   ImGui::PopStyleVar();
+  ImGui::Dummy({1, 0});  // the button below is not one of the choices
   return entered;
 }
 

@@ -93,14 +93,16 @@ class LessonJsonPrinter final : public Printer {
     if (const auto* event = std::get_if<LessonEvent>(&payload)) {
       if (const auto* done = std::get_if<LessonDone>(&event->news)) {
         add_lesson_result(results_.emplace_back(), event->lesson, *done);
+        open_ = true;
       }
     }
-    if (results_.empty()) return;
+    if (!open_) return;  // a lesson that was skipped or failed has no result
     if (const auto* cores = std::get_if<CoresShared>(&payload)) {
       results_.back()["others_share"] = cores->others;
     }
     if (const auto* end = std::get_if<JobFinished>(&payload)) {
       results_.back()["seconds"] = end->seconds;
+      open_ = false;
     }
   }
 
@@ -118,6 +120,7 @@ class LessonJsonPrinter final : public Printer {
  private:
   Console& console_;
   std::vector<nlohmann::ordered_json> results_;
+  bool open_ = false;  // the last result is that of the lesson in progress
 };
 
 // What the lessons of a command share. Ranks other than 0 print only warnings.

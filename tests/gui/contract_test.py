@@ -298,6 +298,9 @@ def case_lesson(program, home):
     ended = len(done["lessons"]) + len(skipped)
     check(ended == len(names), f"{ended} of {len(names)} lessons ended")
     check(done["seconds"] < 300, f"all lessons took {done['seconds']} s")
+    # A skipped lesson must not replace the time of the one before it.
+    roofline = next(one for one in done["lessons"] if one["lesson"] == "roofline")
+    check(roofline["seconds"] > 0.5, f"roofline took {roofline['seconds']} s")
     broken = [c for one in done["lessons"] for c in one["checks"] if not c["passed"]]
     check(not broken, f"{broken}")
 

@@ -284,9 +284,15 @@ TEST(Pages, ADeviceNamesTheKindsOfItsCores) {
     const WidgetRect* text = lab.backend.find("devices/cpu:0/core_kinds");
     return text == nullptr ? std::string() : text->label;
   };
-  machine.devices[0].core_kinds = {
-      {.number = 0, .name = "performance", .clock_max_mhz = 5200.0, .cores = {0}},
-      {.number = 1, .name = "efficient", .clock_max_mhz = 3900.0, .cores = {1}}};
+  const auto kind = [](int number, const char* name, double clock_max_mhz) {
+    CoreKind made;
+    made.number = number;
+    made.name = name;
+    made.clock_max_mhz = clock_max_mhz;
+    made.cores = {number};
+    return made;
+  };
+  machine.devices[0].core_kinds = {kind(0, "performance", 5200), kind(1, "efficient", 3900)};
   EXPECT_EQ(text_of_kinds(machine),
             "2 cores: 1 performance (up to 5.2 GHz), 1 efficient (up to 3.9 GHz)");
   Lab lab{ui::Model(machine_of(1))};

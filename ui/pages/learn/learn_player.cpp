@@ -272,7 +272,11 @@ void draw_stage(const Panel& p, const LessonInfo& lesson, const Frames& frames, 
   }
   std::string& group = form.group[lesson.name];
   if (!groups.empty()) {
-    choose_name(p, "learn/parameter", tr("Parameter, its first four values"), groups, group);
+    const bool here = std::any_of(frame.rows.begin(), frame.rows.end(),
+                                  [](const LessonRow& row) { return !row.group.empty(); });
+    const char* label =
+        here ? tr("Parameter, its first four values") : tr("Parameter; this stage shows none");
+    choose_name(p, "learn/parameter", label, groups, group);
   }
   const GridArea area = lay_out(p.ui, frames, group);
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, area.row * static_cast<float>(area.rows)});

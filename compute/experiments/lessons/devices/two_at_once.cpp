@@ -71,13 +71,14 @@ void run_together_lesson(LessonStage& stage) {
   stage.count(tr("products in sequence"), span_s(shown.in_sequence), "s");
   stage.count(tr("products at once"), span_s(shown.at_once), "s");
   stage.answer({ratio});
-  // What each device lost by the other's work; the rest is waiting for the slower one.
+  // What each device lost by the other's work, and then by waiting for the slower one.
   const double slower = mean_product_s(shown.in_sequence) / mean_product_s(shown.at_once);
   const double shared = std::min(0.0, 2 * slower - 2);
+  const double waiting = std::min(0.0, ratio - 2 * slower);
   const std::string unequal = unequal_cores(stage.machine(), pair);
   const std::string lost_by = unequal.empty() ? tr("shared cores, memory or clock")
                                               : tr("slower cores, shared memory or clock");
-  stage.gap({prediction.series, "x", 2, ratio, {{lost_by, shared}}});
+  stage.gap({prediction.series, "x", 2, ratio, {{lost_by, shared}, {tr("waiting"), waiting}}});
   stage.check(tr("both orders compute the same products"), work.consistent());
   const bool separate = !stage.note_shared_cores(pair);
   if (!unequal.empty()) stage.observe(tr("devices are not equally fast"), unequal);

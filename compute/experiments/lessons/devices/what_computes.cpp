@@ -160,7 +160,8 @@ Lesson devices_lesson() {
   info.text = {
       LAB_TEXT(
           "Every computation runs on a device. cpu:0 stands for all cores of the processor and the "
-          "main memory; each GPU is a device of its own, with its own memory."),
+          "main memory, unless the lab splits the cores into several devices; each GPU is a device "
+          "of its own, with its own memory."),
       LAB_TEXT("Naming a device costs nothing and always works. Using it requires that it exists."),
       LAB_TEXT("The chapter therefore adds two functions: try_gpu(i) falls back to the CPU, and "
                "try_all_gpus() returns the CPU if there is no GPU.")};

@@ -7,6 +7,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/core/units.h"
 #include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/lessons/several_devices/summing.h"
@@ -91,6 +92,31 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   for (const Device device : probe.machine.devices()) {
     EXPECT_EQ(probe.machine.at(device).memory().used_bytes(), 0) << to_string(device);
   }
+}
+
+// The sentence and the verdicts rest on the same measured times, also on a busy machine.
+TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
+  Probe probe(2);
+  run(probe, lesson("sixteen", 16));
+  double without_s = INFINITY, fastest_s = INFINITY;
+  std::vector<std::string> verdicts;
+  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+    if (s.series.starts_with("time per step")) {
+      fastest_s = std::min(fastest_s, s.value);
+      if (s.x == 0) without_s = std::min(without_s, s.value);
+    }
+    if (s.series.starts_with("the slow device over")) verdicts.push_back(s.text);
+  }
+  ASSERT_EQ(verdicts.size(), 3U);
+  const std::string saves = fastest_s < without_s
+                                ? "it saves " + format_seconds(without_s - fastest_s) + " per step"
+                                : "drop it: it saves nothing";
+  for (const std::string& verdict : verdicts) {
+    EXPECT_NE(verdict.find(saves), std::string::npos) << verdict << "; expected: " << saves;
+  }
+  const std::string sentence = news_of<LessonDone>(probe).at(0).sentence;
+  EXPECT_EQ(sentence.starts_with("The slow device saved nothing"), fastest_s == without_s)
+      << sentence;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Lessons,

@@ -191,13 +191,21 @@ void explain_crossing(LessonStage& stage, const std::vector<SizeTimes>& sizes,
   stage.gap({tr("N where the larger device wins"), "", rates.crossing(), measured, parts});
 }
 
-// A product that takes far longer than a larger one was disturbed.
+// A product that takes far longer than a larger one was disturbed, and so was one that falls far
+// behind the rate of a smaller one.
 void judge_disturbance(LessonStage& stage, const std::vector<SizeTimes>& sizes) {
+  const auto disturbed = [&](std::int64_t n, double expected_s, double measured_s) {
+    return stage.too_busy(trf("one product of N = {:.0f}", static_cast<double>(n)), expected_s,
+                          measured_s);
+  };
   for (std::size_t i = 1; i < sizes.size(); ++i) {
-    const std::string what = trf("one product of N = {:.0f}", static_cast<double>(sizes[i - 1].n));
+    const SizeTimes &smaller = sizes[i - 1], &larger = sizes[i];
+    const double growth =
+        flop_of(static_cast<double>(larger.n)) / flop_of(static_cast<double>(smaller.n));
     for (const auto times : {&SizeTimes::small, &SizeTimes::large}) {
-      const double larger_s = (sizes[i].*times).median_s;
-      if (stage.too_busy(what, larger_s, (sizes[i - 1].*times).median_s)) return;
+      const double smaller_s = (smaller.*times).median_s, larger_s = (larger.*times).median_s;
+      if (disturbed(smaller.n, larger_s, smaller_s)) return;
+      if (disturbed(larger.n, growth * smaller_s, larger_s)) return;
     }
   }
 }

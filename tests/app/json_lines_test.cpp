@@ -307,13 +307,17 @@ TEST(JsonLines, DeviceListsTheKindsOfItsCores) {
   EXPECT_EQ(nlohmann::json::parse(json_device(info, nullptr))["core_kinds"],
             nlohmann::json::array());
   info.cores = {0, 2, 4, 5};
-  info.core_kinds = {{.number = 0,
-                      .name = "performance",
-                      .type = "IntelCore",
-                      .clock_max_mhz = 5200.0,
-                      .clock_base_mhz = 3000.0,
-                      .cores = {0, 1}},
-                     {.number = 1, .capacity = 446, .cores = {2, 3}}};
+  CoreKind fast;
+  fast.name = "performance";
+  fast.type = "IntelCore";
+  fast.clock_max_mhz = 5200.0;
+  fast.clock_base_mhz = 3000.0;
+  fast.cores = {0, 1};
+  CoreKind slow;
+  slow.number = 1;
+  slow.capacity = 446;
+  slow.cores = {2, 3};
+  info.core_kinds = {fast, slow};
   const auto kinds = nlohmann::json::parse(json_device(info, nullptr))["core_kinds"];
   ASSERT_EQ(kinds.size(), 2U);
   EXPECT_EQ(kinds[0], nlohmann::json::parse(R"({"kind": 0, "name": "performance",

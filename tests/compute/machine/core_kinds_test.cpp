@@ -32,7 +32,7 @@ std::string xml_sets(std::uint64_t first, std::uint64_t bits) {
 }
 
 // hwloc's XML of a machine with these cores, at most 32 hardware threads; each core has an L2
-// cache.
+// cache. Without its libxml2 plugin, hwloc reads XML only if the header is a line of its own.
 std::string xml_of(const std::vector<CoresInXml>& all) {
   std::string cores, kinds;
   std::uint64_t thread = 0;
@@ -67,12 +67,12 @@ std::string xml_of(const std::vector<CoresInXml>& all) {
   }
   const std::string sets = xml_sets(0, thread);
   return fmt::format(
-      R"(<?xml version="1.0" encoding="UTF-8"?><topology version="2.0">)"
+      R"(<?xml version="1.0" encoding="UTF-8"?>{4}<topology version="2.0">)"
       R"(<object type="Machine" os_index="0" {0} allowed_cpuset="{1}" allowed_nodeset="0x1" )"
       R"(gp_index="1"><object type="Package" os_index="0" {0} gp_index="2">)"
       R"(<object type="NUMANode" os_index="0" {0} gp_index="3" local_memory="1073741824"/>)"
       R"({2}</object></object>{3}</topology>)",
-      sets, xml_set(0, thread), cores, kinds);
+      sets, xml_set(0, thread), cores, kinds, '\n');
 }
 
 CoresInXml intel_cores(int cores, int threads, const std::string& type, const std::string& mhz) {

@@ -34,14 +34,6 @@ double thread_cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// Returns what the calling thread spends on `work`.
-template <typename Work>
-PollCost cost_of(const Work& work) {
-  const double cpu_s = thread_cpu_s(), begin_s = steady_s();
-  work();
-  return {thread_cpu_s() - cpu_s, steady_s() - begin_s};
-}
-
 PollCost operator+(const PollCost& a, const PollCost& b) {
   return {a.cpu_s + b.cpu_s, a.elapsed_s + b.elapsed_s};
 }
@@ -87,6 +79,16 @@ struct GpuMonitor::Impl {
 
   explicit Impl(GpuMonitorOptions o) : options(std::move(o)) {
     if (!options.now_s) options.now_s = steady_s;
+    if (!options.spent) options.spent = [] { return PollCost{thread_cpu_s(), steady_s()}; };
+  }
+
+  // Returns what the calling thread spends on `work`.
+  template <typename Work>
+  PollCost cost_of(const Work& work) const {
+    const PollCost begin = options.spent();
+    work();
+    const PollCost end = options.spent();
+    return {end.cpu_s - begin.cpu_s, end.elapsed_s - begin.elapsed_s};
   }
 
   Gpu& add_gpu(const std::string& pci_bus_id, const std::string& name);
@@ -258,15 +260,15 @@ std::vector<GpuTelemetry> GpuMonitor::read(double t_s) {
       }
     }
     bool woke = false;
-    const PollCost looking = cost_of([&] { woke = m.look_for_sleepers(); });
+    const PollCost looking = m.cost_of([&] { woke = m.look_for_sleepers(); });
     if (m.open_gpus()) m.describe();
-    const PollCost reading = cost_of([&] { m.read_awake(false); });
+    const PollCost reading = m.cost_of([&] { m.read_awake(false); });
     m.fast.spent(now_s, looking + reading);
     if (woke || m.slow.due(now_s)) {
-      m.slow.spent(now_s, cost_of([&] { m.read_awake(true); }));
+      m.slow.spent(now_s, m.cost_of([&] { m.read_awake(true); }));
     }
     if (woke || m.throughput.due(now_s)) {
-      m.throughput.spent(now_s, cost_of([&] { m.read_next_throughput(); }));
+      m.throughput.spent(now_s, m.cost_of([&] { m.read_next_throughput(); }));
     }
     for (Impl::Gpu& gpu : m.gpus) {
       gpu.last.t_s = t_s;

@@ -10,7 +10,7 @@
 
 namespace lab {
 
-// Cost of one poll, in seconds.
+// Cost of polls, in seconds.
 struct PollCost {
   double cpu_s = 0;      // CPU time
   double elapsed_s = 0;  // elapsed time: a driver that waits also delays its other clients
@@ -39,7 +39,9 @@ class PollBudget {
 struct GpuMonitorOptions {
   std::string root = "/";                     // replaces "/" in tests
   std::string library = "libnvidia-ml.so.1";  // NVML, as a name or a path
-  std::function<double()> now_s = nullptr;    // clock of the intervals, replaceable in tests
+  // Replaceable in tests: the clock of the intervals, and what the calling thread has spent so far.
+  std::function<double()> now_s = nullptr;
+  std::function<PollCost()> spent = nullptr;
 };
 
 class GpuMonitor {

@@ -34,10 +34,13 @@ void add_gpu(FakeRoot& root, const std::string& address, const std::string& stat
   set_power(root, address, status);
 }
 
-// A monitor whose clock advances only in after().
+// A monitor whose clock advances only in after() and whose readings cost nothing.
 struct Watch {
   Watch(const FakeRoot& root, const FakeNvml& fake)
-      : monitor({.root = root.path(), .library = fake.path(), .now_s = [this] { return now_s; }}) {}
+      : monitor({.root = root.path(),
+                 .library = fake.path(),
+                 .now_s = [this] { return now_s; },
+                 .spent = [] { return PollCost{}; }}) {}
   std::vector<GpuTelemetry> after(double seconds) {
     now_s += seconds;
     return monitor.read(now_s);

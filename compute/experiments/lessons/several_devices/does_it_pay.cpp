@@ -193,9 +193,13 @@ void predict_case(LessonStage& stage, const StepConstants& constants, const PayM
   prediction.value = images * compute.at(static_cast<double>(model.batch)) / step_s;
   prediction.unit = "x";
   if (one.mode == ScalingMode::Strong) {
-    prediction.formula = tr("t(B) / (t(B / k) + sum), t(B) = fixed + per image * B");
+    // Small batches may stay in the caches and save more than a step's fixed time.
+    const bool saves = compute.fixed_s < 0;
+    prediction.formula = saves
+                             ? tr("t(B) / (t(B / k) + sum), t(B) = per image * B - saved in caches")
+                             : tr("t(B) / (t(B / k) + sum), t(B) = fixed + per image * B");
     prediction.constants = {
-        {tr("fixed"), compute.fixed_s, "s"},
+        {saves ? tr("saved in caches") : tr("fixed"), std::abs(compute.fixed_s), "s"},
         {tr("per image"), compute.per_image_s, "s"},
         {tr("sum"), ring_all_reduce_s(constants.work.bytes(), constants.memory, kind.devices),
          "s"}};

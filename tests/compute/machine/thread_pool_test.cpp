@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -11,6 +13,7 @@
 
 #include "compute/core/error.h"
 #include "compute/machine/cpu_topology.h"
+#include "tests/support/eventually.h"
 
 namespace lab {
 namespace {
@@ -132,6 +135,127 @@ TEST(ThreadPool, PinsItsThreads) {
   }
   EXPECT_EQ(where, pinned);
   EXPECT_EQ(thread_affinity(), cores);  // the guard restored the caller's affinity
+}
+
+// A thread of normal priority that keeps others from running on its core while it is on.
+class CoreBlocker {
+ public:
+  explicit CoreBlocker(int core)
+      : thread_([this, core] {
+          set_thread_affinity({&core, 1});
+          for (Order order = order_; order != Order::End; order = order_) {
+            if (order == Order::Rest) {
+              order_.wait(Order::Rest);
+            } else {
+              spin_pause();
+            }
+          }
+        }) {}
+  ~CoreBlocker() {
+    tell(Order::End);
+    thread_.join();
+  }
+  CoreBlocker(const CoreBlocker&) = delete;
+  CoreBlocker& operator=(const CoreBlocker&) = delete;
+
+  void turn_on() { tell(Order::Block); }
+  void turn_off() { tell(Order::Rest); }
+
+ private:
+  enum class Order { Rest, Block, End };
+  void tell(Order order) {
+    order_ = order;
+    order_.notify_all();
+  }
+  std::atomic<Order> order_ = Order::Rest;
+  std::thread thread_;
+};
+
+// Two parts on two threads, of which `blocked` is kept from running while it works on its part.
+class BlockedPart {
+ public:
+  BlockedPart(int blocked, int own_core, int other_core)
+      : blocked_(blocked), other_core_(other_core), blocker_(own_core) {}
+
+  // Returns whether the blocked thread came to run on the core of the other one.
+  bool is_moved_by(ThreadPool& pool) {
+    turns_ = 0;
+    other_left_ = false;
+    bool moved = false;
+    pool.run_parts(2, [&](std::int64_t, int thread) {
+      if (thread == blocked_) {
+        moved = work();
+      } else {
+        leave_while_blocked();
+      }
+    });
+    blocker_.turn_off();
+    return moved;
+  }
+
+ private:
+  // The blocked thread's part, which ends once the thread is on the other core, or soon after it
+  // could have been moved there.
+  bool work() {
+    // As if the other program had a higher priority. Cannot be taken back without privileges.
+    setpriority(PRIO_PROCESS, 0, 19);
+    Clock::time_point give_up = Clock::time_point::max();
+    while (sched_getcpu() != other_core_) {
+      ++turns_;
+      if (give_up == Clock::time_point::max() && other_left_) give_up = Clock::now() + kPatience;
+      if (Clock::now() > give_up) return false;
+    }
+    return true;
+  }
+
+  // The other thread's part, which ends when the blocked thread has not run for a while.
+  void leave_while_blocked() {
+    EXPECT_TRUE(test::eventually([&] { return turns_ > 0; }));
+    blocker_.turn_on();
+    EXPECT_TRUE(test::eventually([&] {
+      const std::int64_t before = turns_;
+      const auto end = Clock::now() + kStill;
+      while (Clock::now() < end) spin_pause();
+      return turns_ == before;
+    }));
+    other_left_ = true;
+  }
+
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kStill{200};
+  static constexpr std::chrono::milliseconds kPatience{50};
+  const int blocked_, other_core_;
+  std::atomic<std::int64_t> turns_ = 0;
+  std::atomic<bool> other_left_ = false;
+  CoreBlocker blocker_;
+};
+
+class BlockedThread : public testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(ThreadPool, BlockedThread, testing::Values(0, 1),
+                         [](const auto& param) { return param.param == 0 ? "Caller" : "Worker"; });
+
+// Whether a blocked thread is found depends on when other programs run, so the forks are repeated.
+TEST_P(BlockedThread, RunsOnTheCoreOfAThreadWithoutWork) {
+  const std::vector<int> usable = thread_affinity();
+  if (usable.size() < 2) GTEST_SKIP() << "needs at least two cores";
+  const std::vector<int> cores{usable[0], usable[1]};
+  ThreadPool pool(cores);
+  const int blocked = GetParam(), other = 1 - blocked;
+  BlockedPart part(blocked, cores[static_cast<std::size_t>(blocked)],
+                   cores[static_cast<std::size_t>(other)]);
+  // A thread of its own, whose low priority ends with it.
+  std::thread caller([&] {
+    const ThreadPool::Guard guard = pool.bind_caller();
+    EXPECT_TRUE(test::eventually([&] { return part.is_moved_by(pool); }));
+    // Moved threads return to their cores after the fork.
+    EXPECT_TRUE(test::eventually([&] {
+      std::vector<std::vector<int>> now(2);
+      pool.run([&](int t) { now[static_cast<std::size_t>(t)] = thread_affinity(); });
+      return now == std::vector<std::vector<int>>{{cores[0]}, {cores[1]}};
+    }));
+  });
+  caller.join();
 }
 
 TEST(ThreadPool, CallsEachPartOnce) {

@@ -13,6 +13,7 @@
 #include "compute/core/units.h"
 #include "compute/kernels/ops/read_sum.h"
 #include "compute/measure/measure.h"
+#include "compute/measure/own_rates.h"
 #include "compute/tensor/tensor.h"
 
 namespace lab {
@@ -84,7 +85,8 @@ constexpr double kLevelBudget_s = 0.25;
 // Long compared with the 10 us that waking the threads takes, short compared with the time slices
 // of other programs, so that some repetitions run uninterrupted.
 constexpr double kPassesRepetition_s = 0.7e-3;
-constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;  // between polls of the stop token
+constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;   // between polls of the stop token
+constexpr std::int64_t kLittleWords = std::int64_t{1} << 13;  // takes a few microseconds
 constexpr std::int64_t kPageWords = 512;
 constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;  // odd, so that all words i * kStep differ
 
@@ -122,20 +124,23 @@ class ReadArray {
     double caller_s = 0;
     pool_.run([&](int t) {
       const double begin_s = t == 0 ? thread_cpu_s() : 0;
-      const std::uint64_t* part = words_ + stride_ * t;
-      const std::int64_t passes_at_once = std::max<std::int64_t>(kPieceWords / words, 1);
-      std::uint64_t sum = 0;
-      for (std::int64_t pass = 0; pass < passes; pass += passes_at_once) {
-        const std::int64_t now = std::min(passes_at_once, passes - pass);
-        for (std::int64_t at = 0; at < words; at += kPieceWords) {
-          if (stop_.stop_requested()) return;
-          sum += simd::read_sum(part + at, std::min(kPieceWords, words - at), now);
-        }
-      }
-      slots_[static_cast<std::size_t>(t)].sum = sum;
+      read_part(t, words, passes);
       if (t == 0) caller_s = thread_cpu_s() - begin_s;
     });
     return caller_s;
+  }
+
+  // The same; returns the seconds in which the threads complete it at their own rates.
+  double timed_read(std::int64_t words, std::int64_t passes) {
+    return time_at_own_rates(
+        pool_, [&](int t) { read_part(t, words, passes); },
+        [&](int t) {
+          Slot& slot = slots_[static_cast<std::size_t>(t)];
+          const std::int64_t count = std::min(kLittleWords, words);
+          if (slot.next + count > words) slot.next = 0;
+          slot.more += simd::read_sum(words_ + stride_ * t + slot.next, count, 1);
+          slot.next += count;
+        });
   }
 
   // True if the sums of the last read() are correct.
@@ -152,7 +157,24 @@ class ReadArray {
  private:
   struct alignas(64) Slot {
     std::uint64_t sum = 0;
+    std::uint64_t more = 0;  // of words that were read while other threads were being timed
+    std::int64_t next = 0;   // such a word, relative to the start of the part
   };
+
+  void read_part(int thread, std::int64_t words, std::int64_t passes) {
+    const std::uint64_t* part = words_ + stride_ * thread;
+    const std::int64_t passes_at_once = std::max<std::int64_t>(kPieceWords / words, 1);
+    std::uint64_t sum = 0;
+    for (std::int64_t pass = 0; pass < passes; pass += passes_at_once) {
+      const std::int64_t now = std::min(passes_at_once, passes - pass);
+      for (std::int64_t at = 0; at < words; at += kPieceWords) {
+        if (stop_.stop_requested()) return;
+        sum += simd::read_sum(part + at, std::min(kPieceWords, words - at), now);
+      }
+    }
+    slots_[static_cast<std::size_t>(thread)].sum = sum;
+  }
+
   ThreadPool& pool_;
   const std::stop_token stop_;
   const std::int64_t stride_;  // words between the starts of consecutive parts
@@ -189,7 +211,12 @@ BandwidthCeiling measure_level(ReadArray& array, const WorkingSet& set, double b
                            .cache_bytes = set.cache_bytes,
                            .working_set_bytes = set.bytes_per_thread * array.threads()};
   Timing& time = ceiling.time;
-  time = measure([&] { array.read(words, passes); },
+  const auto calls = [&](std::int64_t times) {
+    double seconds = 0;
+    for (std::int64_t i = 0; i < times; ++i) seconds += array.timed_read(words, passes);
+    return seconds;
+  };
+  time = measure(TimedCalls{calls},
                  {.budget_s = budget_s, .cancelled = [&stop] { return stop.stop_requested(); }});
   for (double* seconds : {&time.median_s, &time.p10_s, &time.p90_s, &time.min_s, &time.max_s}) {
     *seconds /= static_cast<double>(passes);

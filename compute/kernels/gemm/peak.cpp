@@ -4,6 +4,7 @@
 
 #include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
+#include "compute/measure/own_rates.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/gemm/peak.cpp"
@@ -71,20 +72,25 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
                     : precision == Precision::BF16 ? bf16_kernels().peak_loop
                                                    : &fma_loop;
   const std::int64_t iterations = sample.amx ? kAmxIterations : kIterations;
-  const auto work = [&](int t) {
+  const auto compute = [&](int t, std::int64_t times) {
     Slot& slot = slots[static_cast<std::size_t>(t)];
     // Each call continues from the previous result; the values stay near 1/2.
-    slot.flop = loop(iterations, slot.result * 0.25F + 0.25F, &slot.result);
+    return loop(times, slot.result * 0.25F + 0.25F, &slot.result);
   };
-  sample.time = measure(
-      [&] {
-        if (pool == nullptr) {
-          work(0);
-        } else {
-          pool->run(work);
-        }
-      },
-      options);
+  const auto work = [&](int t) {
+    slots[static_cast<std::size_t>(t)].flop = compute(t, iterations);
+  };
+  const auto go_on = [&](int t) { compute(t, iterations / 32); };
+  if (pool == nullptr) {
+    sample.time = measure([&] { work(0); }, options);
+  } else {
+    const auto calls = [&](std::int64_t times) {
+      double seconds = 0;
+      for (std::int64_t i = 0; i < times; ++i) seconds += time_at_own_rates(*pool, work, go_on);
+      return seconds;
+    };
+    sample.time = measure(TimedCalls{calls}, options);
+  }
   double flop = 0;
   for (const Slot& slot : slots) flop += slot.flop;
   sample.gflops = flop / sample.time.min_s / 1e9;

@@ -14,10 +14,12 @@ namespace lab {
 // removing the work.
 double fma_loop(std::int64_t iterations, float seed, float* result);
 
-// Measures the peak on all threads of `pool` at once, or on the calling thread if null. `gflops` is
-// that of the fastest repetition, since it is an upper limit; times are per repetition. For BF16,
-// uses AMX if available, otherwise the multiply-adds of bf16_kernels(): where native, two per FP32
-// lane and instruction.
+// Measures the peak on all threads of `pool` at once, or on the calling thread if null. With
+// several threads it is the sum of their own rates (compute/measure/own_rates.h), so that a slow
+// core does not hide what faster ones reach. `gflops` is that of the fastest repetition, since it
+// is an upper limit; times are those in which the threads complete a repetition's work at their
+// rates. For BF16, uses AMX if available, otherwise the multiply-adds of bf16_kernels(): where
+// native, two per FP32 lane and instruction.
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
                         Precision products = Precision::F32);
 

@@ -32,9 +32,9 @@ constexpr double kAttentiveS = 10;
 constexpr double kActiveTelemetryS = 1;
 constexpr double kIdleTelemetryS = 2;
 
-double process_cpu_s() {
+double cpu_s_of(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
@@ -187,7 +187,8 @@ void LabWindow::wait_for_events() {
 }
 
 void LabWindow::draw_frame() {
-  const double cpu_before_s = process_cpu_s();
+  const double cpu_before_s = cpu_s_of(CLOCK_PROCESS_CPUTIME_ID);
+  const double thread_cpu_before_s = cpu_s_of(CLOCK_THREAD_CPUTIME_ID);
   // A running job's results are matched by their texts, which must stay in one language.
   const Language shown = controller_.idle() ? view_.wanted_language() : language();
   interface_.set_look(view_.mode, view_.scale, shown);
@@ -199,7 +200,8 @@ void LabWindow::draw_frame() {
   write_captures();
   window_.swap();
   if (frames_ == 1) first_frame_s_ = lab_time_s();
-  pacer_.frame_drawn(lab_time_s(), process_cpu_s() - cpu_before_s);
+  pacer_.frame_drawn(lab_time_s(), cpu_s_of(CLOCK_THREAD_CPUTIME_ID) - thread_cpu_before_s,
+                     cpu_s_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before_s);
   if (interface_.ui().wants_animation) pacer_.animate();
   if (interface_.ui().wants_layout) pacer_.results_changed();
   controller_.execute(commands);
@@ -247,7 +249,7 @@ void LabWindow::print_frame_stats() const {
   write_message(
       fmt::format("{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
                   "\"cpu_s\":{:.3f}}}",
-                  first_frame_s_, frames_, lab_time_s(), process_cpu_s()));
+                  first_frame_s_, frames_, lab_time_s(), cpu_s_of(CLOCK_PROCESS_CPUTIME_ID)));
 }
 
 int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {

@@ -64,8 +64,9 @@ class Launch:
 
     def __init__(self, home, *apps):
         self.began = time.monotonic()
+        # Without a buffer: communicate() would lose what readline() has read ahead.
         self.mpirun = subprocess.Popen(
-            [*MPIRUN, *one_command(home, apps)], env=home.env | QUIET, cwd=home.path, text=True,
+            [*MPIRUN, *one_command(home, apps)], env=home.env | QUIET, cwd=home.path, bufsize=0,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
         self.pids = {}
 
@@ -87,18 +88,18 @@ class Launch:
         """Reads until rank 0 has printed a step; returns what it read."""
         seen = []
         while not any('"step"' in line for line in seen):
-            seen.append(self.mpirun.stdout.readline())
+            seen.append(self.mpirun.stdout.readline().decode())
             check(seen[-1], f"ended early: {seen}")
         return "".join(seen)
 
     def end(self, within_s=60):
         """Returns status, standard output and standard error; fails if a rank is still running."""
         try:
-            out, err = self.mpirun.communicate(timeout=within_s)
+            out, err = (text.decode() for text in self.mpirun.communicate(timeout=within_s))
         except subprocess.TimeoutExpired:
             for pid in [*self.pids.values(), self.mpirun.pid]:
                 os.kill(pid, signal.SIGKILL)
-            out, err = self.mpirun.communicate(timeout=10)
+            out, err = (text.decode() for text in self.mpirun.communicate(timeout=10))
             check(False, f"still running after {within_s} s: {out[-2000:]} {err}")
         deadline = time.monotonic() + within_s
         for rank, pid in self.pids.items():

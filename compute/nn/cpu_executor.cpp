@@ -147,7 +147,12 @@ void CpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
       begin = chain->first();
     } else if (plan_.ops[begin]->has_backward()) {
       Op& op = *plan_.ops[begin];
-      observed(options.observer, StepPhase::Backward, begin, [&] { op.backward(pass); });
+      observed(options.observer, StepPhase::Backward, begin, [&] {
+        for (const Input& input : op.inputs) {
+          if (input.restored_by != nullptr) input.restored_by->restore_output(pass);
+        }
+        op.backward(pass);
+      });
     }
     throw_if_stopped(options);  // otherwise gradients would be incomplete
     while (end > begin) report_gradients(*plan_.ops[--end], options);

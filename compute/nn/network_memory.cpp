@@ -33,19 +33,16 @@ std::int64_t lowest_gap(const ArenaRequest& request, const std::vector<ArenaRequ
   return offset;
 }
 
-}  // namespace
-
-std::int64_t plan_arena(std::vector<ArenaRequest>& requests) {
-  std::vector<ArenaRequest*> by_size;
-  for (ArenaRequest& request : requests) {
-    request.bytes = (request.bytes + 63) / 64 * 64;
-    by_size.push_back(&request);
-  }
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+// Places the requests in descending order of rank(request).
+template <typename Rank>
+std::int64_t place_by(const Rank& rank, std::vector<ArenaRequest>& requests) {
+  std::vector<ArenaRequest*> order;
+  for (ArenaRequest& request : requests) order.push_back(&request);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto* a, const auto* b) { return rank(*a) > rank(*b); });
   std::vector<ArenaRequest*> placed;
   std::int64_t total = 0;
-  for (ArenaRequest* request : by_size) {
+  for (ArenaRequest* request : order) {
     request->offset = lowest_gap(*request, placed);
     total = std::max(total, request->offset + request->bytes);
     const auto at =
@@ -54,6 +51,19 @@ std::int64_t plan_arena(std::vector<ArenaRequest>& requests) {
     placed.insert(at, request);
   }
   return total;
+}
+
+}  // namespace
+
+std::int64_t plan_arena(std::vector<ArenaRequest>& requests) {
+  for (ArenaRequest& request : requests) request.bytes = (request.bytes + 63) / 64 * 64;
+  const auto size = [](const ArenaRequest& r) { return r.bytes; };
+  const auto area = [](const ArenaRequest& r) { return r.bytes * (r.last - r.first + 1); };
+  std::vector<ArenaRequest> by_size = requests;
+  const std::int64_t bytes = place_by(size, by_size), bytes_by_area = place_by(area, requests);
+  if (bytes_by_area < bytes) return bytes_by_area;
+  requests = std::move(by_size);
+  return bytes;
 }
 
 namespace {
@@ -110,7 +120,9 @@ struct Span {
 struct Lifetime {
   Value* value = nullptr;
   Span data, grad;
-  bool inside = false;  // an inner value of a chain
+  Span restored;           // of the copy for backward, if the value is computed again
+  Op* producer = nullptr;  // the operation that computes it again; null if the value is kept
+  bool inside = false;     // an inner value of a chain
 };
 
 // For each operation, the first and last operation that run together with it: itself, or its
@@ -128,20 +140,39 @@ std::vector<std::pair<int, int>> run_together(const NetworkPlan& plan,
   return together;
 }
 
+// Finds the values that are computed again for backward: those of an operation that can, unless
+// others change them or read them in a chain.
+void find_restored(const NetworkPlan& plan, std::span<const std::pair<int, int>> together,
+                   std::map<const Value*, Lifetime*>& lives) {
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    Op& op = *plan.ops[i];
+    const bool alone = together[i].first == together[i].second;
+    if (alone && op.can_restore_output() && !op.saved_values().output) {
+      lives[op.output]->producer = &op;
+    }
+    for (const Input& input : op.inputs) {
+      const bool changed = input.value == op.output || op.changes_input();
+      if (changed || !alone) lives[input.value]->producer = nullptr;
+    }
+  }
+}
+
 // Ticks: operation i of n runs forward at tick i and backward at 2n - i; the loss is at tick n. The
 // operations of a chain run at all ticks of the chain.
-std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> chains) {
-  std::vector<Lifetime> lives;
-  std::map<const Value*, std::size_t> index;
-  for (Value& value : plan.values) {
-    index[&value] = lives.size();
-    lives.emplace_back().value = &value;
+std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> chains, bool on_gpu) {
+  std::vector<Lifetime> lives(plan.values.size());
+  std::map<const Value*, Lifetime*> of;
+  for (std::size_t v = 0; v < lives.size(); ++v) {
+    lives[v].value = &plan.values[v];
+    of[lives[v].value] = &lives[v];
   }
   const int n = static_cast<int>(plan.ops.size());
   const std::vector<std::pair<int, int>> together = run_together(plan, chains);
+  if (!on_gpu) find_restored(plan, together, of);
   lives.front().data.cover(0);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = *plan.ops[i];
+    const Op::SavedValues saved = on_gpu ? op.gpu_saved_values() : op.saved_values();
     const int first = together[i].first, last = together[i].second;
     const auto forward = [first, last](Span& span) {
       span.cover(first);
@@ -151,24 +182,24 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> ch
       span.cover(2 * n - last);
       span.cover(2 * n - first);
     };
-    Lifetime& out = lives[index[op.output]];
+    Lifetime& out = *of[op.output];
     forward(out.data);
     backward(out.grad);
-    if (op.saved_values().output) backward(out.data);
+    if (saved.output) backward(out.data);
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
       const Input& input = op.inputs[k];
-      Lifetime& from = lives[index[input.value]];
+      Lifetime& from = *of[input.value];
       forward(from.data);
-      if (k < op.saved_values().inputs) backward(from.data);
+      if (k < saved.inputs) backward(from.producer == nullptr ? from.data : from.restored);
       if (input.needs_grad) backward(from.grad);
     }
   }
   for (const LaneChain& chain : chains) {
     for (std::size_t i = chain.first(); i + 1 < chain.last(); ++i) {
-      lives[index[plan.ops[i]->output]].inside = true;
+      of[plan.ops[i]->output]->inside = true;
     }
   }
-  Lifetime& logits = lives[index[plan.ops.back()->output]];
+  Lifetime& logits = *of[plan.ops.back()->output];
   logits.data.cover(n);
   logits.grad.cover(n);
   return lives;
@@ -189,9 +220,9 @@ bool has_grad(const Lifetime& live, bool library) {
 
 // Prepares the executor for such batches.
 Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t max_batch,
-                             bool library) {
+                             bool library, bool on_gpu) {
   executor.prepare(max_batch);
-  Activations a{.lives = lifetimes(plan, executor.chains()),
+  Activations a{.lives = lifetimes(plan, executor.chains(), on_gpu),
                 .scratch_bytes = executor.scratch_bytes()};
   const auto request = [&](std::int64_t bytes, Span live) {
     a.requests.push_back({.bytes = bytes + kSlackBytes, .first = live.first, .last = live.last});
@@ -204,6 +235,7 @@ Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t
     const std::int64_t bytes = live.value->shape.size() * images * 4;
     request(bytes, live.data);
     if (has_grad(live, library)) request(bytes, live.grad);
+    if (live.restored.first >= 0) request(bytes, live.restored);
   }
   const Span always{0, 2 * static_cast<int>(plan.ops.size())};
   request(a.scratch_bytes, always);
@@ -213,15 +245,33 @@ Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t
   return a;
 }
 
+// The first operation that reads a restored value in backward has it computed again.
+void assign_restoring(NetworkPlan& plan, std::span<const Lifetime> lives) {
+  std::map<const Value*, Op*> producers;
+  for (const Lifetime& live : lives) {
+    if (live.restored.first >= 0) producers[live.value] = live.producer;
+  }
+  for (auto op = plan.ops.rbegin(); op != plan.ops.rend(); ++op) {
+    for (std::size_t k = 0; k < (*op)->inputs.size(); ++k) {
+      Input& input = (*op)->inputs[k];
+      input.restored_by = nullptr;
+      const auto found = producers.find(input.value);
+      if (k >= (*op)->saved_values().inputs || found == producers.end()) continue;
+      input.restored_by = found->second;
+      producers.erase(found);
+    }
+  }
+}
+
 // What a training allocates on a device after the activations, besides the momentum: the data set.
 constexpr std::int64_t kReservedBytes = 64 * kMiB;
 
 // The largest batch below `refused` whose activations fit into `bytes`; 0 if none does.
 std::int64_t largest_batch(NetworkPlan& plan, Executor& executor, std::int64_t refused,
-                           std::int64_t bytes, bool library) {
+                           std::int64_t bytes, bool library, bool on_gpu) {
   const auto fits = [&](std::int64_t batch) {
     try {
-      return plan_activations(plan, executor, batch, library).bytes <= bytes;
+      return plan_activations(plan, executor, batch, library, on_gpu).bytes <= bytes;
     } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
       if (e.code() == Errc::InvalidArgument) return false;
       throw;
@@ -242,7 +292,8 @@ std::int64_t largest_batch(NetworkPlan& plan, Executor& executor, std::int64_t r
 }  // namespace
 
 void Network::place_values(std::int64_t max_batch) {
-  const Activations a = plan_activations(plan_, *executor_, max_batch, kernels_.library);
+  const Activations a =
+      plan_activations(plan_, *executor_, max_batch, kernels_.library, device_.gpu() != nullptr);
   arena_ = named_buffer(device_, a.bytes, trf("{} activations", name()));
 
   std::size_t next = 0;
@@ -251,7 +302,10 @@ void Network::place_values(std::int64_t max_batch) {
     live.value->data = reinterpret_cast<float*>(place());
     live.value->grad =
         has_grad(live, kernels_.library) ? reinterpret_cast<float*>(place()) : nullptr;
+    live.value->saved =
+        live.restored.first >= 0 ? reinterpret_cast<float*>(place()) : live.value->data;
   }
+  assign_restoring(plan_, a.lives);
   batch_memory_.scratch = {place(), a.scratch_bytes};
   batch_memory_.labels = reinterpret_cast<std::uint8_t*>(place());
   batch_memory_.predicted = reinterpret_cast<std::uint8_t*>(place());
@@ -262,9 +316,9 @@ void Network::place_values(std::int64_t max_batch) {
 
 Error Network::too_large(std::int64_t batch, const Error& error) {
   const std::int64_t momentum_bytes = plan_.parameter_offsets().back() * 4;
-  const std::int64_t fits =
-      largest_batch(plan_, *executor_, batch,
-                    device_.free_bytes() - momentum_bytes - kReservedBytes, kernels_.library);
+  const std::int64_t fits = largest_batch(plan_, *executor_, batch,
+                                          device_.free_bytes() - momentum_bytes - kReservedBytes,
+                                          kernels_.library, device_.gpu() != nullptr);
   if (fits == 0) return error;
   return {error.code(), trf("{}; {} can take batches of up to {} images on {}", error.what(),
                             name(), fits, to_string(device_.device()))};

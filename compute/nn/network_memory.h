@@ -13,8 +13,9 @@ struct ArenaRequest {
 };
 
 // Fills in the offsets and returns the arena's size in bytes. Requests are rounded up to 64 bytes
-// and placed by decreasing size, each at the lowest offset where it overlaps no request with an
-// overlapping lifetime.
+// and placed one after the other, each at the lowest offset where it overlaps no request with an
+// overlapping lifetime. Two orders are tried, by decreasing size and by decreasing product of size
+// and lifetime, and the smaller arena is taken.
 std::int64_t plan_arena(std::vector<ArenaRequest>& requests);
 
 }  // namespace lab::nn

@@ -30,18 +30,23 @@ struct ImageShape {
 };
 
 // Memory is in the network's arena, sized for its largest batch and padded for whole vectors at the
-// end. `grad` is null for the network's input and where no operation writes it.
+// end. `grad` is null for the network's input and where no operation writes it. backward() reads
+// `saved`, which is `data` unless the value is computed again for it.
 struct Value {
   ImageShape shape;
   float* data = nullptr;
+  float* saved = nullptr;
   float* grad = nullptr;
 };
 
-// An input of an operation, and how backward() treats its gradient.
+class Op;
+
+// An input of an operation, and how backward() treats it and its gradient.
 struct Input {
   Value* value = nullptr;
-  bool needs_grad = true;   // false for the network's input, which has no gradient memory
-  bool accumulate = false;  // add: a later operation has already written the gradient
+  Op* restored_by = nullptr;  // computes value->saved again before this operation's backward()
+  bool needs_grad = true;     // false for the network's input, which has no gradient memory
+  bool accumulate = false;    // add: a later operation has already written the gradient
 };
 
 // ---- Passes
@@ -137,7 +142,7 @@ class Op {
  public:
   virtual ~Op() = default;
 
-  // Values that backward() reads, which the planner keeps until then.
+  // Values that backward() reads, which the planner keeps until then or has computed again.
   struct SavedValues {
     std::size_t inputs = 0;  // number of inputs, counted from the first
     bool output = false;
@@ -145,6 +150,13 @@ class Op {
 
   virtual const char* kind() const = 0;
   virtual SavedValues saved_values() const = 0;
+  // The same for gpu_backward().
+  virtual SavedValues gpu_saved_values() const { return saved_values(); }
+  // Returns true if forward() changes its first input, although the output is another value.
+  virtual bool changes_input() const { return false; }
+  // Returns true if restore_output() can compute the output again from the saved inputs in a small
+  // part of a step. Then the output need not be kept for backward() of the operations that read it.
+  virtual bool can_restore_output() const { return false; }
   // Called once the network's largest batch is known, before scratch_bytes().
   virtual void prepare(const Preparation& preparation) { static_cast<void>(preparation); }
   // Bytes of work memory for `threads` threads and up to `max_batch` images.
@@ -157,6 +169,8 @@ class Op {
   virtual void forward(const Pass& pass) = 0;
   // Writes the gradients of its parameters; writes or accumulates those of its inputs.
   virtual void backward(const Pass& pass) = 0;
+  // Writes output->saved: the bits of the latest forward() in training. Called before backward().
+  virtual void restore_output(const Pass& pass) { static_cast<void>(pass); }
   // The same operation on blocks of images, for Kernels::Lab. Null if the operation does not
   // support blocks or if, once prepared, another algorithm is faster.
   virtual const LaneOp* lanes() const { return nullptr; }

@@ -38,8 +38,9 @@ std::int64_t forward_floats(const NetworkPlan& plan, const Op& op, std::int64_t 
   return total;
 }
 
-std::int64_t backward_floats(const NetworkPlan& plan, const Op& op, std::int64_t batch) {
-  const Op::SavedValues saved_values = op.saved_values();
+std::int64_t backward_floats(const NetworkPlan& plan, const Op& op, std::int64_t batch,
+                             bool on_gpu) {
+  const Op::SavedValues saved_values = on_gpu ? op.gpu_saved_values() : op.saved_values();
   const std::int64_t out = floats(*op.output, batch), parameters = parameter_floats(plan, op);
   std::int64_t total = out + (saved_values.output ? out : 0) + parameters;
   bool any_gradient = false;
@@ -74,9 +75,11 @@ std::vector<OpName> name_ops(const NetworkPlan& plan) {
   return names;
 }
 
-Work work_of(const NetworkPlan& plan, const Op& op, Direction direction, std::int64_t batch) {
-  const std::int64_t traffic = direction == Direction::Forward ? forward_floats(plan, op, batch)
-                                                               : backward_floats(plan, op, batch);
+Work work_of(const NetworkPlan& plan, const Op& op, Direction direction, std::int64_t batch,
+             bool on_gpu) {
+  const std::int64_t traffic = direction == Direction::Forward
+                                   ? forward_floats(plan, op, batch)
+                                   : backward_floats(plan, op, batch, on_gpu);
   return {.flop = op.flop(direction, batch), .bytes = 4 * traffic};
 }
 

@@ -24,13 +24,14 @@ struct Work {
   // Compulsory traffic in bytes: each FP32 array that is read or written counts once, regardless of
   // caches and of the passes an implementation makes. Batch norm's running statistics are excluded.
   //   forward    read inputs, parameters          write output
-  //   backward   read output's gradient, the kept inputs and output, parameters
+  //   backward   read output's gradient, the inputs and output that it needs, parameters
   //              write gradients of inputs (also read if accumulated) and of parameters
   // Backward reads parameters only for the gradients of inputs.
   std::int64_t bytes = 0;
 };
 
-// For `batch` images.
-Work work_of(const NetworkPlan& plan, const Op& op, Direction direction, std::int64_t batch);
+// For `batch` images. On a GPU, backward of some operations needs other values.
+Work work_of(const NetworkPlan& plan, const Op& op, Direction direction, std::int64_t batch,
+             bool on_gpu = false);
 
 }  // namespace lab::nn

@@ -132,7 +132,7 @@ nn::Work StepProfile::work(const ProfileRow& row, std::size_t op) const {
     case StepPhase::Forward:
     case StepPhase::Backward:
       return nn::work_of(network_.plan(), *network_.plan().ops[op], direction_of(row.phase),
-                         images_);
+                         images_, is_gpu(setup_.device));
     case StepPhase::Batch: return {.flop = 0, .bytes = 5 * images_ * network_.input_shape().size()};
     case StepPhase::Loss: return {.flop = 0, .bytes = 8 * images_ * network_.classes()};
     case StepPhase::Update:

@@ -21,6 +21,13 @@ void CentredSquareSums(const float* x, const float* mean, std::int64_t rows, std
   }
 }
 
+// The output before relu and without a residual. Used for every pass, so that all compute the same
+// bits.
+template <class D>
+HWY_INLINE hn::Vec<D> Normalised(D d, hn::Vec<D> centred, const NormArgs& args, std::int64_t c) {
+  return hn::MulAdd(centred, hn::LoadU(d, args.scale + c), hn::LoadU(d, args.shift + c));
+}
+
 void Normalise(const float* x, const float* residual, float* y, const NormArgs& args,
                std::int64_t rows, std::int64_t cols) {
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -28,7 +35,7 @@ void Normalise(const float* x, const float* residual, float* y, const NormArgs& 
     float* to = y + r * cols;
     for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
       const auto centred = hn::Sub(hn::LoadU(d, from + c), hn::LoadU(d, args.mean + c));
-      auto v = hn::MulAdd(centred, hn::LoadU(d, args.scale + c), hn::LoadU(d, args.shift + c));
+      auto v = Normalised(d, centred, args, c);
       if (residual != nullptr) v = hn::Add(v, hn::LoadU(d, residual + r * cols + c));
       const auto off = hn::Lt(v, hn::Zero(d));
       hn::StoreU(args.relu ? hn::IfThenZeroElse(off, v) : v, d, to + c);
@@ -36,11 +43,14 @@ void Normalise(const float* x, const float* residual, float* y, const NormArgs& 
   }
 }
 
-// dy; under relu, 0 where y <= 0.
+// dy at `at` in column c; under relu, 0 where y <= 0. `centred` is x - mean.
 template <class D>
-HWY_INLINE hn::Vec<D> Gradient(D d, const float* y, const float* dy, bool relu) {
-  const auto g = hn::LoadU(d, dy);
-  return relu ? hn::IfThenZeroElse(hn::Le(hn::LoadU(d, y), hn::Zero(d)), g) : g;
+HWY_INLINE hn::Vec<D> Gradient(D d, hn::Vec<D> centred, const float* y, const float* dy,
+                               const NormArgs& args, std::int64_t at, std::int64_t c) {
+  const auto g = hn::LoadU(d, dy + at);
+  if (!args.relu) return g;
+  const auto v = y == nullptr ? Normalised(d, centred, args, c) : hn::LoadU(d, y + at);
+  return hn::IfThenZeroElse(hn::Le(v, hn::Zero(d)), g);
 }
 
 void NormBackwardSums(const float* x, const float* y, const float* dy, const NormArgs& args,
@@ -48,9 +58,9 @@ void NormBackwardSums(const float* x, const float* y, const float* dy, const Nor
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = r * cols;
     for_double_lanes(cols, [&](auto df, auto d, std::int64_t c) HWY_ATTR {
-      const auto g = hn::PromoteTo(d, Gradient(df, y + at + c, dy + at + c, args.relu));
-      const auto v =
-          hn::PromoteTo(d, hn::Sub(hn::LoadU(df, x + at + c), hn::LoadU(df, args.mean + c)));
+      const auto centred = hn::Sub(hn::LoadU(df, x + at + c), hn::LoadU(df, args.mean + c));
+      const auto g = hn::PromoteTo(d, Gradient(df, centred, y, dy, args, at + c, c));
+      const auto v = hn::PromoteTo(d, centred);
       hn::StoreU(hn::Add(g, hn::LoadU(d, sum_g + c)), d, sum_g + c);
       hn::StoreU(hn::MulAdd(g, v, hn::LoadU(d, sum_gx + c)), d, sum_gx + c);
     });
@@ -63,8 +73,8 @@ void NormBackward(const float* x, const float* y, const float* dy, float* dx, fl
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = r * cols;
     for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
-      const auto g = Gradient(d, y + at + c, dy + at + c, args.relu);
       const auto v = hn::Sub(hn::LoadU(d, x + at + c), hn::LoadU(d, args.mean + c));
+      const auto g = Gradient(d, v, y, dy, args, at + c, c);
       const auto rest = hn::MulAdd(v, hn::LoadU(d, slope + c), hn::LoadU(d, mean_g + c));
       if (d_residual != nullptr) hn::StoreU(g, d, d_residual + at + c);
       hn::StoreU(hn::Mul(hn::LoadU(d, args.scale + c), hn::Sub(g, rest)), d, dx + at + c);

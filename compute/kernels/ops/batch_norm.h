@@ -22,11 +22,12 @@ void normalise(const float* x, const float* residual, float* y, const NormArgs& 
 
 // With g = dy (under args.relu, 0 where y <= 0), per column in FP64:
 //   sum_g += g;  sum_gx += g * (x - mean)
+// Without `y` (null), computes it from x as normalise() does without a residual, to the same bits.
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
                         std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx);
 
 // dx = scale * (g - mean_g - (x - mean) * slope) per column; d_residual = g unless null. Either
-// output may be dy.
+// output may be dy. `y` as above.
 void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
                    const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
                    std::int64_t cols);

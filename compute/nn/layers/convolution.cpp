@@ -101,7 +101,7 @@ void Convolution::forward(const Pass& pass) {
 void Convolution::backward(const Pass& pass) {
   const Algorithms& use = algorithms(pass.kernels);
   const ConvolutionContext context = context_of(pass);
-  use.weight_gradient->weight_gradient(shape_, context, in().data, output->grad, weight_.grad);
+  use.weight_gradient->weight_gradient(shape_, context, in().saved, output->grad, weight_.grad);
   if (add_bias_) {
     bias_gradient(pass);
   } else {

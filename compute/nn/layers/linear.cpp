@@ -39,7 +39,7 @@ void Linear::backward(const Pass& pass) {
         .k = pass.batch,
         .a = dy,
         .lda = out_size_,
-        .b = in().data,
+        .b = in().saved,
         .ldb = in_size_,
         .c = weight_.grad,
         .ldc = in_size_,

@@ -114,25 +114,33 @@ void BatchNorm::forward(const Pass& pass) {
   for (std::size_t c = 0; c < mean_.size(); ++c) {
     scale_[c] = static_cast<float>(weight_.value[c] * inverse_deviation_[c]);
   }
+  normalise(pass, in().data, has_residual() ? in(1).data : nullptr, output->data);
+}
+
+void BatchNorm::normalise(const Pass& pass, const float* x, const float* residual, float* y) const {
   const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
-  const float* residual = inputs.size() > 1 ? in(1).data : nullptr;
   pass.pool.parallel_for(rows(pass), 64, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t at = begin * channels_;
-    simd::normalise(in().data + at, residual == nullptr ? nullptr : residual + at,
-                    output->data + at, args, end - begin, channels_);
+    simd::normalise(x + at, residual == nullptr ? nullptr : residual + at, y + at, args,
+                    end - begin, channels_);
   });
+}
+
+void BatchNorm::restore_output(const Pass& pass) {
+  normalise(pass, in().saved, nullptr, output->saved);
 }
 
 void BatchNorm::backward(const Pass& pass) {
   const std::int64_t n = rows(pass);
   const Memory m = carve(pass.scratch, n);
   const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  const float* y = saved_values().output ? output->saved : nullptr;
   pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
     double* sums = m.sums + part * m.sums_stride;
     std::fill(sums, sums + 2 * channels_, 0.0);
     const Slice slice = slice_of(n, m.parts, part);
     const std::int64_t at = slice.begin * channels_;
-    simd::norm_backward_sums(in().data + at, output->data + at, output->grad + at, args,
+    simd::norm_backward_sums(in().saved + at, y == nullptr ? y : y + at, output->grad + at, args,
                              slice.end - slice.begin, channels_, sums, sums + channels_);
   });
   combine(m.sums, 2 * channels_, m.sums_stride, m.parts);
@@ -145,11 +153,11 @@ void BatchNorm::backward(const Pass& pass) {
     slope_[c] = static_cast<float>(sum_gx * share * inverse_deviation_[c] * inverse_deviation_[c]);
   }
   if (!inputs[0].needs_grad) return;
-  float* d_residual = inputs.size() > 1 && inputs[1].needs_grad ? in(1).grad : nullptr;
+  float* d_residual = has_residual() && inputs[1].needs_grad ? in(1).grad : nullptr;
   pass.pool.parallel_for(n, 64, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t at = begin * channels_;
-    simd::norm_backward(in().data + at, output->data + at, output->grad + at, in().grad + at,
-                        d_residual == nullptr ? nullptr : d_residual + at, args,
+    simd::norm_backward(in().saved + at, y == nullptr ? y : y + at, output->grad + at,
+                        in().grad + at, d_residual == nullptr ? nullptr : d_residual + at, args,
                         mean_gradient_.data(), slope_.data(), end - begin, channels_);
   });
 }
@@ -157,7 +165,7 @@ void BatchNorm::backward(const Pass& pass) {
 GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
   const ChannelPair running = pass.state.running(running_);
   const ChannelPair latest = pass.state.latest(running_);
-  const bool residual = inputs.size() > 1;
+  const bool residual = has_residual();
   return {.rows = pass.batch * output->shape.height * output->shape.width,
           .channels = channels_,
           .images = pass.batch,

@@ -23,21 +23,28 @@ class BatchNorm final : public Op {
 
   const char* kind() const override { return "batch_norm"; }
   bool can_accumulate() const override { return false; }
-  SavedValues saved_values() const override { return {.inputs = 1, .output = relu_}; }
+  SavedValues saved_values() const override {
+    return {.inputs = 1, .output = relu_ && has_residual()};
+  }
+  SavedValues gpu_saved_values() const override { return {.inputs = 1, .output = relu_}; }
+  bool can_restore_output() const override { return !has_residual(); }
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  void restore_output(const Pass& pass) override;
   std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
   void gpu_forward(const GpuPass& pass) override;
   void gpu_backward(const GpuPass& pass) override;
 
  private:
   GpuBatchNorm gpu_norm(const GpuPass& pass) const;
+  bool has_residual() const { return inputs.size() > 1; }
 
   struct Memory;
   Memory carve(Scratch scratch, std::int64_t rows, std::int64_t* used = nullptr) const;
   std::int64_t rows(const Pass& pass) const;
   void batch_statistics(const Pass& pass);
+  void normalise(const Pass& pass, const float* x, const float* residual, float* y) const;
   void running_statistics();
   double left_bias(std::size_t channel) const;
 

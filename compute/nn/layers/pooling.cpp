@@ -34,7 +34,7 @@ void AveragePool::backward(const Pass& pass) {
     simd::average_pool_backward(output->grad + first * shape_.out_size(), dx, shape_, images,
                                 inputs[0].accumulate);
     if (!sigmoid_) return;
-    simd::sigmoid_backward(in().data + first * shape_.in_size(), dx, images * shape_.in_size());
+    simd::sigmoid_backward(in().saved + first * shape_.in_size(), dx, images * shape_.in_size());
   });
 }
 

@@ -39,6 +39,7 @@ class AveragePool final : public Op {
   const char* kind() const override { return sigmoid_ ? "sigmoid_average_pool" : "average_pool"; }
   bool can_accumulate() const override { return !sigmoid_; }
   SavedValues saved_values() const override { return {.inputs = sigmoid_ ? std::size_t{1} : 0}; }
+  bool changes_input() const override { return sigmoid_; }
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

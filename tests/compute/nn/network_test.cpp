@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/nn/models.h"
@@ -86,6 +88,49 @@ TEST(Network, NamesTheLargestBatchThatFits) {
   EXPECT_NO_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits));
   EXPECT_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits + fits / 8), Error);
   EXPECT_GT(largest_batch(machine, cpu(), 1 << 30), 100);
+}
+
+// Copies of the values that backward reads from other memory than forward wrote.
+using Copies = std::map<const Value*, std::vector<float>>;
+
+std::vector<float> copy_of(const Value& value, const float* from, std::int64_t batch) {
+  return {from, from + batch * value.shape.size()};
+}
+
+TEST(Network, ComputesNormalisedValuesAgainForBackward) {
+  constexpr std::int64_t kBatch = 6;
+  Machine machine;
+  Network network(plan_model("resnet18", 16), machine.at(cpu()), kBatch, 3);
+  fill_batch(network, kBatch, 1);
+  const auto& ops = network.plan().ops;
+  Copies written;
+  std::size_t at = 0;
+  network.forward(kBatch, true, {.between_ops = [&] {
+                    const Value& y = *ops[at++]->output;
+                    if (y.saved != y.data) written[&y] = copy_of(y, y.data, kBatch);
+                  }});
+  EXPECT_EQ(written.size(), 9U) << "the stem's and the first of each residual block";
+  network.loss(kBatch, static_cast<double>(kBatch));
+  std::size_t restored = 0;
+  network.backward(kBatch, {.between_ops = [&] {
+                     for (const Input& input : ops[--at]->inputs) {
+                       if (input.restored_by == nullptr) continue;
+                       const Value& x = *input.value;
+                       EXPECT_EQ(copy_of(x, x.saved, kBatch), written.at(&x)) << at;
+                       ++restored;
+                     }
+                   }});
+  EXPECT_EQ(at, 0U);
+  EXPECT_EQ(restored, written.size());
+}
+
+TEST(Network, KeepsValuesForBackwardOnAGpu) {
+  Machine machine({.emulated_gpus = 1});
+  Network network(plan_model("resnet18", 8), machine.at(emulated_gpu(0)), 2);
+  for (const Value& value : network.plan().values) EXPECT_EQ(value.saved, value.data);
+  for (const auto& op : network.plan().ops) {
+    for (const Input& input : op->inputs) EXPECT_EQ(input.restored_by, nullptr);
+  }
 }
 
 TEST(Network, ReportsGradientsInReverseParameterOrder) {
@@ -247,6 +292,20 @@ TEST(ArenaPlan, SharesMemoryOnlyBetweenDisjointLifetimes) {
     }
   }
   EXPECT_EQ(requests[0].offset, requests[4].offset);
+}
+
+TEST(ArenaPlan, TakesTheBetterOfTwoOrders) {
+  // By size, the arrays of 128 bytes are placed above that of 192 bytes.
+  std::vector<ArenaRequest> long_first = {{.bytes = 128, .first = 0, .last = 2},
+                                          {.bytes = 256, .first = 2, .last = 2},
+                                          {.bytes = 192, .first = 0, .last = 1},
+                                          {.bytes = 128, .first = 1, .last = 1}};
+  EXPECT_EQ(plan_arena(long_first), 448);
+  // By size and lifetime, that of 256 bytes is placed last, above that of 64 bytes.
+  std::vector<ArenaRequest> large_first = {{.bytes = 192, .first = 0, .last = 2},
+                                           {.bytes = 64, .first = 0, .last = 3},
+                                           {.bytes = 256, .first = 3, .last = 3}};
+  EXPECT_EQ(plan_arena(large_first), 320);
 }
 
 struct Sum final : StepObserver {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "compute/kernels/ops/activations.h"
+#include "compute/kernels/ops/batch_norm.h"
 #include "compute/kernels/ops/im2col.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/kernels/ops/vector_ops.h"
@@ -41,6 +43,7 @@ struct Misaligned {
 class SimdRelu : public test::SimdTargetTest {};
 class SimdSigmoid : public test::SimdTargetTest {};
 class SimdRows : public test::SimdTargetTest {};
+class SimdNorm : public test::SimdTargetTest {};
 class SimdPixels : public test::SimdTargetTest {};
 class SimdIm2col : public test::SimdTargetTest {};
 
@@ -110,6 +113,33 @@ TEST_P(SimdRows, SumOfArraysKeepsTheOrder) {
   }
 }
 
+// Backward may compute the relu's output from x: the same bits as with the stored output.
+TEST_P(SimdNorm, BackwardNeedsNoOutput) {
+  constexpr std::int64_t kRows = 50;
+  std::ptrdiff_t off = 0;  // values for which relu matters
+  for (const std::int64_t cols : {1, 3, 16, 17, 40}) {
+    const auto x = uniform_values(kRows * cols, 11);
+    const auto dy = uniform_values(kRows * cols, 12), mean = uniform_values(cols, 13);
+    const auto scale = uniform_values(cols, 14), shift = uniform_values(cols, 15);
+    const NormArgs args{mean.data(), scale.data(), shift.data(), /*relu=*/true};
+    std::vector<float> y(x.size());
+    normalise(x.data(), nullptr, y.data(), args, kRows, cols);
+    off += std::count(y.begin(), y.end(), 0.0F);
+    const auto backward = [&](const float* output) {
+      const auto n = static_cast<std::size_t>(cols);
+      std::vector<double> sums(2 * n);
+      std::vector<float> dx(x.size());
+      norm_backward_sums(x.data(), output, dy.data(), args, kRows, cols, sums.data(),
+                         sums.data() + n);
+      norm_backward(x.data(), output, dy.data(), dx.data(), nullptr, args, mean.data(),
+                    shift.data(), kRows, cols);
+      return std::pair(sums, dx);
+    };
+    EXPECT_EQ(backward(nullptr), backward(y.data())) << cols;
+  }
+  EXPECT_GT(off, 0);
+}
+
 TEST_P(SimdPixels, AreDividedExactly) {
   std::vector<std::uint8_t> bytes(256);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
@@ -144,6 +174,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, SimdRelu, testing::ValuesIn(test::simd_targets
 INSTANTIATE_TEST_SUITE_P(Targets, SimdSigmoid, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);
 INSTANTIATE_TEST_SUITE_P(Targets, SimdRows, testing::ValuesIn(test::simd_targets()),
+                         test::simd_target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, SimdNorm, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);
 INSTANTIATE_TEST_SUITE_P(Targets, SimdPixels, testing::ValuesIn(test::simd_targets()),
                          test::simd_target_name);

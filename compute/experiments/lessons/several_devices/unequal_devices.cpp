@@ -297,10 +297,9 @@ void check_unequal(LessonStage& stage, const std::vector<UnequalRun>& runs) {
 // The fastest of the runs that `counts`, of which there is at least one.
 template <typename Counts>
 const UnequalRun& fastest_of(const std::vector<UnequalRun>& runs, const Counts& counts) {
-  const UnequalRun* fastest = nullptr;
-  for (const UnequalRun& run : runs) {
-    if (!counts(run)) continue;
-    if (fastest == nullptr || run.step.median_s < fastest->step.median_s) fastest = &run;
+  auto fastest = std::find_if(runs.begin(), runs.end(), counts);
+  for (auto run = fastest; run != runs.end(); ++run) {
+    if (counts(*run) && run->step.median_s < fastest->step.median_s) fastest = run;
   }
   return *fastest;
 }

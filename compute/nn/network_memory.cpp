@@ -37,6 +37,7 @@ std::int64_t lowest_gap(const ArenaRequest& request, const std::vector<ArenaRequ
 template <typename Rank>
 std::int64_t place_by(const Rank& rank, std::vector<ArenaRequest>& requests) {
   std::vector<ArenaRequest*> order;
+  order.reserve(requests.size());
   for (ArenaRequest& request : requests) order.push_back(&request);
   std::stable_sort(order.begin(), order.end(),
                    [&](const auto* a, const auto* b) { return rank(*a) > rank(*b); });

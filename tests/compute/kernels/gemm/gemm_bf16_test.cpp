@@ -235,7 +235,7 @@ TEST(Bf16Gemm, StopsOnRequest) {
   stop.request_stop();
   ThreadPool pool({0, 0, 0});
   Bf16Product p({150, 270, 700}, /*integers=*/true);
-  const std::vector<float> before = p.c();
+  const std::vector<float> before(p.c().begin(), p.c().end());
   bf16_gemm(p.bf16(), &pool, stop.get_token());
   EXPECT_EQ(p.c(), before);
 }

@@ -81,7 +81,7 @@ void tile(benchmark::State& state) {
                       .ldc = kernels.nr,
                       .rows = kernels.mr,
                       .cols = kernels.nr};
-  repeat(state, [&] { kernels.tile_packed(args); });
+  repeat(state, [&] { kernels.tile(args); });
   count(state, "FLOP", 2.0 * static_cast<double>(kernels.mr * kernels.nr * k));
 }
 

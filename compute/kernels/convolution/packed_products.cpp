@@ -26,7 +26,7 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
         t.a = a + i * lda + p;
         t.c = c + i * ldc + j;
         t.rows = tile_part(rows, i, gemm.mr);
-        gemm.tile_strided(t);
+        gemm.tile(t);
       }
     }
   }
@@ -134,7 +134,7 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
       t.a = x.a + i;
       t.c = x.c + i * x.n + j;
       t.rows = tile_part(rows.end, i, gemm.mr);
-      gemm.tile_strided(t);
+      gemm.tile(t);
     }
   }
 }

@@ -96,7 +96,7 @@ class F32Product {
   }
   void tile(Args& t) const {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
-    kernels_.tile_strided(t.tile);
+    kernels_.tile(t.tile);
   }
   void tile_and_pack(Args& t, float* out) const {
     if (reads_b(t.tile.cols) && t.tile.rows == kernels_.mr) {
@@ -247,16 +247,14 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& sto
   if (finish_if_empty(args)) return;
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);
-  const double flop =
-      2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
-  if (flop < kParallelFlop) pool = nullptr;
+  if (op.flop() < kParallelFlop) pool = nullptr;
   const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   if (row_tiles * col_tiles < kFewTiles && op.k >= 2 * kFewestTerms) {
     return split_terms(op, static_cast<int>(std::min(op.k / kFewestTerms, kMostTermParts)), pool,
                        stop);
   }
-  multiply(F32Product(op, kernels, /*packs=*/true), op.m, op.n, flop, pool, stop);
+  multiply(F32Product(op, kernels, /*packs=*/true), op, pool, stop);
 }
 
 void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels) {

@@ -88,10 +88,8 @@ class Bf16Product {
 
 template <typename T>
 void multiply_bf16(const Operands<T>& op, ThreadPool* pool, const std::stop_token& stop) {
-  const double flop =
-      2.0 * static_cast<double>(op.m) * static_cast<double>(op.n) * static_cast<double>(op.k);
-  if (flop < kParallelBf16Flop) pool = nullptr;
-  multiply(Bf16Product<T>(op, bf16_kernels()), op.m, op.n, flop, pool, stop);
+  if (op.flop() < kParallelBf16Flop) pool = nullptr;
+  multiply(Bf16Product<T>(op, bf16_kernels()), op, pool, stop);
 }
 
 }  // namespace

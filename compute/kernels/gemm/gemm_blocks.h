@@ -118,19 +118,20 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
   }
 }
 
-// Computes C on the threads of `pool`, or on the caller if null. The product counts `flop`
-// operations. Returns early once `stop` is requested; throws std::bad_alloc.
-template <class Product>
-void multiply(const Product& product, std::int64_t m, std::int64_t n, double flop, ThreadPool* pool,
+// Computes C, the product of `op`, on the threads of `pool`, or on the caller if null. Returns
+// early once `stop` is requested; throws std::bad_alloc.
+template <class Product, typename T>
+void multiply(const Product& product, const Operands<T>& op, ThreadPool* pool,
               const std::stop_token& stop) {
-  const std::int64_t row_tiles = ceil_div(m, product.mr()), col_tiles = ceil_div(n, product.nr());
-  Grid grid = grid_of_parts(pool, flop, row_tiles, col_tiles);
+  const std::int64_t row_tiles = ceil_div(op.m, product.mr());
+  const std::int64_t col_tiles = ceil_div(op.n, product.nr());
+  Grid grid = grid_of_parts(pool, op.flop(), row_tiles, col_tiles);
   // Parts side by side write to the same cache lines where C's rows are not aligned.
   if (product.steps() <= kFewSteps && row_tiles >= grid.size()) grid = {grid.size(), 1};
   run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
     const auto at = static_cast<int>(part);
-    const Range rows = piece(m, product.mr(), grid.rows, at / grid.cols);
-    const Range cols = piece(n, product.nr(), grid.cols, at % grid.cols);
+    const Range rows = piece(op.m, product.mr(), grid.rows, at / grid.cols);
+    const Range cols = piece(op.n, product.nr(), grid.cols, at % grid.cols);
     if (rows.size() > 0 && cols.size() > 0) PartOfGemm(product, rows, cols).run(stop);
   });
 }

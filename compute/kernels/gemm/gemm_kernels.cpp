@@ -324,8 +324,7 @@ void Pack(const PackArgs& p) {
 }
 
 const GemmKernels* Kernels() {
-  static constexpr GemmKernels kKernels{HWY_TARGET,     kMr,          kNr,
-                                        kLanes,         kLoadsParts,  &AnyTile<ColumnsOfA>,
+  static constexpr GemmKernels kKernels{HWY_TARGET,     kMr,          kNr,  kLanes, kLoadsParts,
                                         &AnyTileOfRows, &TileAndPack, &Pack};
   return &kKernels;
 }

@@ -47,10 +47,9 @@ struct GemmKernels {
   int mr;               // rows of a full tile
   int nr;               // columns of a full tile, a multiple of lanes
   int lanes;
-  bool loads_parts;                       // no element of B outside `cols` is read
-  void (*tile_packed)(const TileArgs&);   // a_row_stride is 1
-  void (*tile_strided)(const TileArgs&);  // any strides
-  // As tile_strided, for mr rows; also packs the strip of B, all vectors with a column inside.
+  bool loads_parts;  // no element of B outside `cols` is read
+  void (*tile)(const TileArgs&);
+  // As tile, for mr rows; also packs the strip of B, all vectors with a column inside.
   void (*tile_and_pack)(const TileArgs&);
   void (*pack)(const PackArgs&);
 };

@@ -38,6 +38,10 @@ struct Operands {
         c(args.c),
         ldc(args.ldc),
         accumulate(args.accumulate) {}
+  double flop() const {
+    return 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+
   std::int64_t m, n, k;
   const T* a;
   std::int64_t a_row, a_k;

@@ -182,8 +182,8 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  // The card grows in the same frame as its plot: the height it leaves unused would otherwise
-  // depend on the last two frames and never settle.
+  // Card and plot get the page's spare height in the same frame. One frame apart, each would resize
+  // the other forever.
   const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
   Card card(p, "learn/measured", tr("Measured"), {.extra = spare});
   if (!card) return;

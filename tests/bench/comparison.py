@@ -93,7 +93,7 @@ class Setup:
     def __init__(self, folder, torches, args, say):
         self.folder, self.torches, self.say = folder, torches, say
         self.rounds = args.rounds or (2 if args.quick else 5)
-        self.quick, self.fastest = args.quick, args.fastest
+        self.quick, self.statistic = args.quick, args.statistic
         self.program = folder / "device-lab"
         self.programs = folder / "tests/bench"
         found = (torch.about.get("onednn") for torch in torches)
@@ -101,10 +101,10 @@ class Setup:
         self.unbuilt = {}
         self._sgemm = None
         self.works = {
-            "resnet18 64": Work("resnet18", 64, 5 if self.quick else 8, 2, self.fastest),
-            "resnet18 256": Work("resnet18", 256, 3 if self.quick else 4, 1, self.fastest),
-            "lenet": Work("lenet", 256, *((40, 10) if self.quick else (150, 20)), self.fastest),
-            "mlp": Work("mlp", 256, 600, 50, self.fastest),
+            "resnet18 64": Work("resnet18", 64, 5 if self.quick else 8, 2, self.statistic),
+            "resnet18 256": Work("resnet18", 256, 3 if self.quick else 4, 1, self.statistic),
+            "lenet": Work("lenet", 256, *((40, 10) if self.quick else (150, 20)), self.statistic),
+            "mlp": Work("mlp", 256, 600, 50, self.statistic),
         }
         self._races, self._wanted = {}, {}
 
@@ -172,7 +172,7 @@ class Setup:
         """The objects of bench_gemm_shapes, one per shape; raises NotRun if any verification fails."""
         command = [self.programs / "bench_gemm_shapes", "--rounds", rounds or self.rounds,
                    "--seconds", 0.05 if self.quick else 0.15,
-                   *(["--fastest"] if self.fastest else []), *options, *shapes]
+                   "--statistic", self.statistic, *options, *shapes]
         return objects(run(command)[0])
 
     def gemm_peers(self):
@@ -279,7 +279,7 @@ def machine(setup):
                       f"oneDNN {package_version('libdnnl2')}",
                       f"OpenBLAS {package_version('libopenblas0-pthread')}", *torches,
                       time.strftime("%Y-%m-%d"),
-                      *(["each round's fastest step or call"] if setup.fastest else [])])
+                      f"each round's {setup.statistic} step or call"])
 
 
 def levels(setup, level):
@@ -353,7 +353,8 @@ def compare(args, rows, cores, warnings):
     print(text)
     if args.markdown:
         args.markdown.write_text(text + "\n")
-    proven = setup.rounds >= FEWEST_ROUNDS and not setup.fastest and len(said) == 1
+    proven = (setup.rounds >= FEWEST_ROUNDS and setup.statistic != "fastest" and
+              len(said) == 1)
     if not proven:
         print(f"\nNot conclusive: that requires medians of at least {FEWEST_ROUNDS} rounds, at the "
               "level of --simd.")

@@ -4,8 +4,8 @@
 //     bench_gemm_shapes --peer "NAME=bench_gemm_peer LIBRARY" ...
 //
 // Prints one line that names the contenders, then answers each line
-// "CONTENDER M N K SECONDS median|fastest" with the median or least seconds per call over a slice
-// of about SECONDS, or with the reason why there is none. Contenders:
+// "CONTENDER M N K SECONDS median|fastest|mean" with that statistic of the seconds per call over a
+// slice of about SECONDS, or with the reason why there is none. Contenders:
 //   sgemm    dnnl_sgemm, or the BLAS function sgemm_
 //   matmul   oneDNN's matmul primitive on row-major matrices, created before the timing (oneDNN 3)
 // The library's own environment variables set its threads and instructions.
@@ -18,18 +18,20 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "compute/core/error.h"
 #include "compute/gpu/dynamic_library.h"
-#include "compute/measure/measure.h"
 #include "compute/tensor/random.h"
+#include "tests/bench/call_time.h"
 #include "tests/support/product_shape.h"
 
 namespace {
 
+using lab::bench::Statistic;
 using lab::test::ProductShape;
 
 // Declarations of oneDNN 3. Its header is not used: it may be that of another version.
@@ -201,12 +203,12 @@ std::map<std::string, Prepare> contenders(const lab::DynamicLibrary& library) {
   return found;
 }
 
-double seconds_per_call(const Prepare& prepare, Operands& operands, double slice_s, bool fastest) {
+double seconds_per_call(const Prepare& prepare, Operands& operands, double slice_s,
+                        Statistic statistic) {
   const std::function<void()> multiply = prepare(operands);
   multiply();
   operands.verify();
-  const lab::Timing time = lab::measure(multiply, {.budget_s = slice_s, .min_time_s = slice_s / 2});
-  return fastest ? time.min_s : time.median_s;
+  return lab::bench::seconds_per_call(multiply, slice_s, statistic);
 }
 
 void serve(const std::map<std::string, Prepare>& found) {
@@ -224,9 +226,13 @@ void serve(const std::map<std::string, Prepare>& found) {
       if (contender == found.end()) {
         throw lab::Error(lab::Errc::InvalidArgument, fmt::format("no contender '{}'", name));
       }
+      const std::optional<Statistic> wanted = lab::bench::statistic_named(statistic);
+      if (!wanted) {
+        throw lab::Error(lab::Errc::InvalidArgument, fmt::format("no statistic '{}'", statistic));
+      }
       Operands operands(shape);
-      std::cout << fmt::format(
-          "{:.9f}", seconds_per_call(contender->second, operands, slice_s, statistic == "fastest"));
+      std::cout << fmt::format("{:.9f}",
+                               seconds_per_call(contender->second, operands, slice_s, *wanted));
     } catch (const std::exception& error) {
       std::cout << error.what();
     }

@@ -2,14 +2,14 @@
 // interleave the contenders and, with --peak, a measurement of the processor's peak. Every
 // contender's result is verified before timing starts.
 //
-//     bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak]
+//     bench_gemm_shapes [--rounds N] [--seconds X] [--statistic NAME] [--bf16] [--peak]
 //                       [--peer NAME=COMMAND]... MxNxK...
 //
-// Prints one JSON object per shape: seconds per call of each contender in each of N rounds, the
-// median (with --fastest, the minimum) over a slice of about X seconds. --bf16 adds the lab's GEMM
-// with bf16 operands; --peak adds the peak of each round in GFLOP/s. --peer adds the contenders of
-// another process as "NAME.CONTENDER" (gemm_peer.cpp, torch_gemm.py); a contender that has no time
-// for a shape is left out there.
+// Prints one JSON object per shape: seconds per call of each contender in each of N rounds, a
+// statistic over a slice of about X seconds: median (default), fastest or mean. --bf16 adds the
+// lab's GEMM with bf16 operands; --peak adds the peak of each round in GFLOP/s. --peer adds the
+// contenders of another process as "NAME.CONTENDER" (gemm_peer.cpp, torch_gemm.py); a contender
+// that has no time for a shape is left out there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,14 +32,15 @@
 #include "compute/kernels/gemm/gemm.h"
 #include "compute/kernels/gemm/peak.h"
 #include "compute/machine/machine.h"
-#include "compute/measure/measure.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
+#include "tests/bench/call_time.h"
 #include "tests/bench/peer_process.h"
 #include "tests/support/product_shape.h"
 
 namespace {
 
+using lab::bench::Statistic;
 using lab::test::ProductShape;
 
 // Library threads keep spinning for a while after a call and would slow down the next contender.
@@ -49,7 +51,7 @@ constexpr double kBf16Error = 1.0 / 128;
 struct Options {
   int rounds = 5;
   double seconds = 0.1;
-  bool fastest = false;
+  Statistic statistic = Statistic::Median;
   bool bf16 = false;
   bool peak = false;
   std::vector<std::pair<std::string, std::string>> peers;  // name and command
@@ -60,8 +62,10 @@ struct Options {
 bool parse(std::span<char*> words, Options& options) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (word == "--fastest") {
-      options.fastest = true;
+    if (word == "--statistic" && i + 1 < words.size()) {
+      const std::optional<Statistic> named = lab::bench::statistic_named(words[++i]);
+      if (!named) return false;
+      options.statistic = *named;
     } else if (word == "--bf16") {
       options.bf16 = true;
     } else if (word == "--peak") {
@@ -150,14 +154,15 @@ class Bench {
   }
 
   void time(const Options& options) {
-    const lab::MeasureOptions slice{.budget_s = options.seconds, .min_time_s = options.seconds / 2};
     for (int round = 0; round < options.rounds; ++round) {
       if (options.peak) {
-        peaks_.push_back(lab::measure_peak(device_.device(), &device_.threads(), slice).gflops);
+        peaks_.push_back(lab::measure_peak(device_.device(), &device_.threads(),
+                                           lab::bench::slice_of(options.seconds))
+                             .gflops);
       }
       for (Contender& one : contenders_) {
-        const lab::Timing time = lab::measure([&] { one.multiply(); }, slice);
-        one.seconds.push_back(options.fastest ? time.min_s : time.median_s);
+        one.seconds.push_back(
+            lab::bench::seconds_per_call(one.multiply, options.seconds, options.statistic));
         if (one.library) std::this_thread::sleep_for(kSettle);
       }
       for (PeerTimes& one : peer_times_) time(one, options);
@@ -185,7 +190,7 @@ class Bench {
     if (!one.reason.empty()) return;
     try {
       one.seconds.push_back(one.peer->process.seconds_per_call(
-          one.contender, {args_.m, args_.n, args_.k}, options.seconds, options.fastest));
+          one.contender, {args_.m, args_.n, args_.k}, options.seconds, options.statistic));
     } catch (const lab::Error& error) {
       one.reason = error.what();
       fmt::print(stderr, "{}.{} at {}x{}x{}: {}\n", one.peer->name, one.contender, args_.m, args_.n,
@@ -253,9 +258,10 @@ class Bench {
 int main(int argc, char** argv) {
   Options options;
   if (!parse({argv, static_cast<std::size_t>(argc)}, options)) {
-    fmt::print(stderr,
-               "usage: bench_gemm_shapes [--rounds N] [--seconds X] [--fastest] [--bf16] [--peak] "
-               "[--peer NAME=COMMAND]... MxNxK...\n");
+    fmt::print(
+        stderr,
+        "usage: bench_gemm_shapes [--rounds N] [--seconds X] [--statistic median|fastest|mean] "
+        "[--bf16] [--peak] [--peer NAME=COMMAND]... MxNxK...\n");
     return 2;
   }
   try {

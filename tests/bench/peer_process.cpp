@@ -55,9 +55,9 @@ PeerProcess::~PeerProcess() {
 }
 
 double PeerProcess::seconds_per_call(const std::string& contender, const test::ProductShape& shape,
-                                     double slice_s, bool fastest) {
+                                     double slice_s, Statistic statistic) {
   fmt::print(to_, "{} {} {} {} {} {}\n", contender, shape.m, shape.n, shape.k, slice_s,
-             fastest ? "fastest" : "median");
+             name_of(statistic));
   std::fflush(to_);
   const std::string answer = read_line();
   double seconds = 0;

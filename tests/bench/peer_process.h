@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/call_time.h"
 #include "tests/support/product_shape.h"
 
 namespace lab::bench {
@@ -22,11 +23,10 @@ class PeerProcess {
 
   const std::vector<std::string>& contenders() const { return contenders_; }
 
-  // Returns the median (with `fastest`, the least) seconds per call over a slice of about
-  // `slice_s`. Throws Error(Unsupported) with the reason of a contender that cannot compute or time
-  // the shape.
+  // Returns a statistic of the seconds per call over a slice of about `slice_s`. Throws
+  // Error(Unsupported) with the reason of a contender that cannot compute or time the shape.
   double seconds_per_call(const std::string& contender, const test::ProductShape& shape,
-                          double slice_s, bool fastest);
+                          double slice_s, Statistic statistic);
 
  private:
   std::string read_line();

@@ -12,6 +12,8 @@ import time
 FOLDER = pathlib.Path(__file__).resolve().parent
 THREADS = min(2, len(os.sched_getaffinity(0)))
 LAB = "device-lab f32"
+# What represents the steps or calls of a turn; the programs in this folder know the same names.
+STATISTICS = {"median": statistics.median, "fastest": min, "mean": statistics.mean}
 BATCHES = 10  # in device-lab's synthetic training set
 
 
@@ -68,7 +70,7 @@ class Turn:
 
     def __init__(self, seconds, peak_bytes, work):
         seconds = seconds[work.warm_up:]
-        self.step_s = min(seconds) if work.fastest else statistics.median(seconds)
+        self.step_s = STATISTICS[work.statistic](seconds)
         self.peak_bytes = peak_bytes
 
 
@@ -127,11 +129,11 @@ class TorchVersion:
 
 
 class Work:
-    """A model and batch size, the steps per process, and how many of them are warm-up. The result is
-    the median of the remaining steps or, with `fastest`, their minimum."""
+    """A model and batch size, the steps per process, how many of them are warm-up, and the statistic
+    of the remaining steps."""
 
-    def __init__(self, model, batch, steps, warm_up, fastest=False):
-        self.model, self.batch, self.fastest = model, batch, fastest
+    def __init__(self, model, batch, steps, warm_up, statistic="median"):
+        self.model, self.batch, self.statistic = model, batch, statistic
         self.steps, self.warm_up = steps, warm_up
 
 

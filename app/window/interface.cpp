@@ -85,6 +85,9 @@ void Interface::end_frame() {
   ImGui::Render();
   fonts_.forget_cut_texts();
   if (fonts_.stale()) ui_.wants_layout = true;
+}
+
+void Interface::render() {
   const WindowSize size = window_.framebuffer_size();
   glViewport(0, 0, size.width, size.height);
   const ImVec4 page = ImGui::ColorConvertU32ToFloat4(ui_.theme->page);

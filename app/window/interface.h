@@ -29,8 +29,9 @@ class Interface {
   };
   // The caller draws between these two calls.
   void begin_frame(const FrameInput& input);
-  // Draws into the back buffer; the caller swaps.
   void end_frame();
+  // Renders the frame into the back buffer; the caller swaps.
+  void render();
 
   ui::Ui& ui() { return ui_; }
 

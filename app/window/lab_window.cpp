@@ -197,6 +197,10 @@ void LabWindow::draw_frame() {
   ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
   interface_.end_frame();
   ++frames_;
+  const double building_s = cpu_s_of(CLOCK_THREAD_CPUTIME_ID) - thread_cpu_before_s;
+  building_s_ += building_s;
+  longest_building_s_ = std::max(longest_building_s_, building_s);
+  interface_.render();
   write_captures();
   window_.swap();
   if (frames_ == 1) first_frame_s_ = lab_time_s();
@@ -248,8 +252,11 @@ void LabWindow::store_settings() {
 void LabWindow::print_frame_stats() const {
   write_message(
       fmt::format("{{\"type\":\"frames\",\"first_frame_s\":{:.3f},\"frames\":{},\"seconds\":{:.3f},"
-                  "\"cpu_s\":{:.3f}}}",
-                  first_frame_s_, frames_, lab_time_s(), cpu_s_of(CLOCK_PROCESS_CPUTIME_ID)));
+                  "\"cpu_s\":{:.3f},"
+                  "\"building_ms\":{{\"mean\":{:.3f},\"max\":{:.3f}}}}}",
+                  first_frame_s_, frames_, lab_time_s(), cpu_s_of(CLOCK_PROCESS_CPUTIME_ID),
+                  1e3 * building_s_ / static_cast<double>(std::max<std::int64_t>(1, frames_)),
+                  1e3 * longest_building_s_));
 }
 
 int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {

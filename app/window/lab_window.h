@@ -59,6 +59,8 @@ class LabWindow {
   FramePacer pacer_;
   std::int64_t frames_ = 0;
   double first_frame_s_ = 0;
+  // CPU time of building frames, without rendering them.
+  double building_s_ = 0, longest_building_s_ = 0;
   double last_attention_s_ = 0;
 };
 

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 namespace lab::ui {
-namespace {
 
-// Drops old points in blocks, so that appending stays cheap: columns hold at most twice the limit
-// and at least everything within it.
-void trim(Column64& t_s, std::initializer_list<Column64*> others) {
+void keep_recent(Column64& t_s, std::initializer_list<Column64*> others) {
   if (t_s.empty()) return;
   const auto first_kept = std::lower_bound(t_s.begin(), t_s.end(), t_s.back() - kHistorySeconds);
   auto count = static_cast<std::size_t>(first_kept - t_s.begin());
@@ -19,8 +15,6 @@ void trim(Column64& t_s, std::initializer_list<Column64*> others) {
   for (Column64* column : others) drop_front(*column, count);
 }
 
-}  // namespace
-
 void Curves::add(double at_s, const Maybe<double>& utilisation_now,
                  const Maybe<double>& clock_mhz_now, const Maybe<double>& temperature_c_now) {
   if (!t_s.empty() && at_s <= t_s.back()) return;
@@ -28,7 +22,7 @@ void Curves::add(double at_s, const Maybe<double>& utilisation_now,
   utilisation.push_back(utilisation_now.value_or(kNoValue));
   clock_mhz.push_back(clock_mhz_now.value_or(kNoValue));
   temperature_c.push_back(temperature_c_now.value_or(kNoValue));
-  trim(t_s, {&utilisation, &clock_mhz, &temperature_c});
+  keep_recent(t_s, {&utilisation, &clock_mhz, &temperature_c});
 }
 
 void DeviceHistory::add(const DeviceTelemetry& reading) {
@@ -50,7 +44,7 @@ void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t p
   if (!t_s.empty() && at_s < t_s.back()) return;
   t_s.push_back(at_s);
   used_bytes.push_back(static_cast<double>(used));
-  trim(t_s, {&used_bytes});
+  keep_recent(t_s, {&used_bytes});
 }
 
 std::vector<float> resample(const Column64& t_s, const Column64& values, double now_s,

@@ -9,6 +9,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/history.h"
 
 namespace lab::ui {
 namespace {
@@ -59,6 +60,7 @@ void MatmulResults::add(const MatmulSample& s, double t_s) {
   if (!request.live) return;
   k.live_t_s.push_back(t_s - started_t_s);
   k.live_gflops.push_back(s.gflops);
+  keep_recent(k.live_t_s, {&k.live_gflops});
 }
 
 void MatmulResults::add(const PeakSample& peak) {

@@ -4,6 +4,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/history.h"
 
 namespace lab::ui {
 namespace {
@@ -90,6 +91,7 @@ void TransferResults::add(const TransferSample& s, double t_s) {
   if (!request.live) return;
   c.live_t_s.push_back(t_s - started_t_s);
   c.live_gb_per_s.push_back(s.gb_per_s);
+  keep_recent(c.live_t_s, {&c.live_gb_per_s});
 }
 
 void TransferResults::add(const TransferFit& fit) {

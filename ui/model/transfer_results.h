@@ -22,7 +22,7 @@ struct TransferCase {
   Column64 time_s, time_low, time_high;
   std::optional<TransferFit> fit;
 
-  // A live run instead: every sample in the order taken.
+  // A live run instead: the recent samples in the order taken.
   Column64 live_t_s, live_gb_per_s;
 
   std::string label() const;           // "copy, 2 threads"; devices are omitted if both are cpu:0

@@ -217,6 +217,33 @@ TEST_F(ModelTest, LiveRunKeepsEverySampleInOrder) {
   EXPECT_EQ(k.size.size(), 1u);
 }
 
+TEST(Model, LiveResultsOfHoursStayBounded) {
+  Model model(machine_of(1));
+  StartMatmul product;
+  product.live = true;
+  StartTransfers copy;
+  copy.live = true;
+  constexpr int kSamples = 100'000;
+  model.apply(event(1, 0, JobStarted{"Live product", product}));
+  for (int i = 1; i <= kSamples; ++i) {
+    model.apply(event(1, 0.2 * i, matmul_sample(cpu(), "simd", 256, i)));
+  }
+  model.apply(event(1, 0.2 * kSamples, JobFinished{}));
+  model.apply(event(2, 0, JobStarted{"Live copy", copy}));
+  for (int i = 1; i <= kSamples; ++i) {
+    model.apply(event(2, 0.2 * i, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 4096, i)));
+  }
+  const KernelResults& k = model.matmul().current.kernels.at(0);
+  const TransferCase& c = model.transfers().current.cases.at(0);
+  for (const auto& [times, values] : {std::pair(&k.live_t_s, &k.live_gflops),
+                                      std::pair(&c.live_t_s, &c.live_gb_per_s)}) {
+    EXPECT_LE(times->size(), 2 * kHistoryPoints);
+    EXPECT_EQ(times->size(), values->size());
+    EXPECT_LE(times->front(), times->back() - kHistorySeconds);
+    EXPECT_EQ(values->back(), kSamples);
+  }
+}
+
 TEST_F(ModelTest, RepeatedRungIsReplaced) {
   send(0, RungInfo{cpu(), "naive", "Three loops", "", false});
   send(0, RungInfo{cpu(), "naive", "Three plain loops", "", false});

@@ -13,8 +13,8 @@ namespace lab::ui {
 inline constexpr double kHistorySeconds = 30 * 60;
 inline constexpr std::size_t kHistoryPoints = 1 << 14;
 
-// Drops points that are older than kHistorySeconds before the last one, or beyond kHistoryPoints, in
-// blocks, so that appending stays cheap: columns hold at most twice the limits. Parallel to t_s.
+// Drops points that are older than kHistorySeconds before the last one, or beyond kHistoryPoints,
+// in blocks, so that appending stays cheap: columns hold at most twice the limits. Parallel to t_s.
 void keep_recent(Column64& t_s, std::initializer_list<Column64*> others);
 
 // Readings over time, oldest first; unknown values are NaN.

@@ -52,12 +52,21 @@ bool can_show(Scale scale, double value) {
   return std::isfinite(value) && (scale == Scale::Linear || value > 0);
 }
 
-float AxisMap::pixel(double value) const {
-  const double lo = to_linear(scale, range.min), hi = to_linear(scale, range.max);
-  const double share = (to_linear(scale, value) - lo) / (hi - lo);
+Pixels::Pixels(const AxisMap& map)
+    : scale_(map.scale),
+      low_(to_linear(map.scale, map.range.min)),
+      share_(1 / (to_linear(map.scale, map.range.max) - low_)),
+      from_(map.from),
+      length_(map.to - map.from) {}
+
+float Pixels::operator()(double value) const {
+  const double share = (to_linear(scale_, value) - low_) * share_;
   // Clamping far off screen keeps float arithmetic in the renderer exact.
-  const double at = from + std::clamp(share, -50.0, 50.0) * (to - from);
-  return static_cast<float>(at);
+  return static_cast<float>(from_ + std::clamp(share, -50.0, 50.0) * length_);
+}
+
+float AxisMap::pixel(double value) const {
+  return Pixels(*this)(value);
 }
 
 double AxisMap::value(float pixel) const {

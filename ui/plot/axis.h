@@ -30,6 +30,19 @@ struct AxisMap {
 
   float pixel(double value) const;
   double value(float pixel) const;
+  bool operator==(const AxisMap&) const = default;
+};
+
+// AxisMap::pixel() for many values of one map.
+class Pixels {
+ public:
+  explicit Pixels(const AxisMap& map);
+  float operator()(double value) const;
+
+ private:
+  Scale scale_;
+  double low_, share_;    // of the linear space: its start, and the inverse of its width
+  double from_, length_;  // pixels
 };
 
 // Returns the nearest range that can be shown: not empty, not reversed, finite, and positive on a

@@ -162,10 +162,20 @@ Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap
   // Values that cannot be shown: -inf, and on a log axis 0 and below.
   const double floor = y_scale == Scale::Linear ? -kInf : 0.0;
   Thinned out;
+  const auto show = [&out](double at, double value) {
+    out.points.push_back({at, value});
+    if (!out.y) out.y = Range{value, value};
+    out.y->min = std::min(out.y->min, value);
+    out.y->max = std::max(out.y->max, value);
+  };
   if (w.last - w.first <= 2 * columns) {
     out.points.reserve(w.last - w.first);
     for (std::size_t i = w.first; i < w.last; ++i) {
-      out.points.push_back({x[i], can_show(y_scale, y[i]) ? y[i] : kNaN});
+      if (can_show(y_scale, y[i])) {
+        show(x[i], y[i]);
+      } else {
+        out.points.push_back({x[i], kNaN});
+      }
     }
     return out;
   }
@@ -180,9 +190,24 @@ Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap
     std::array order{c.first, c.lowest, c.highest, c.last};
     std::sort(order.begin(), order.end());
     const auto end = std::unique(order.begin(), order.end());
-    for (auto i = order.begin(); i != end; ++i) out.points.push_back({x[*i], y[*i]});
+    for (auto i = order.begin(); i != end; ++i) show(x[*i], y[*i]);
   });
   return out;
+}
+
+std::shared_ptr<const Thinned> GrowingSeries::thinned(std::span<const double> x,
+                                                      std::span<const double> y, const AxisMap& map,
+                                                      Scale y_scale) {
+  constexpr std::size_t kLong = 8192;  // shorter series are read one by one
+  const std::size_t size = std::min(x.size(), y.size());
+  if (thinned_ && size == size_ && map == map_ && y_scale == y_scale_) return thinned_;
+  if (size >= kLong) extremes_.follow(y);
+  thinned_ = std::make_shared<const Thinned>(
+      thin(x, y, map, y_scale, size >= kLong ? &extremes_ : nullptr));
+  size_ = size;
+  map_ = map;
+  y_scale_ = y_scale;
+  return thinned_;
 }
 
 std::vector<BandPoint> thin_band(std::span<const double> x, std::span<const double> low,

@@ -1,6 +1,7 @@
 #pragma once
 // Reduces a long series to what a plot of limited pixel width can show. No ImGui.
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,6 +42,7 @@ struct BandPoint {
 struct Thinned {
   std::vector<Point> points;
   bool dense = false;  // several points per pixel column: no markers, no dashes between points
+  std::optional<Range> y = {};  // lowest and highest y; empty: no point can be shown
 };
 
 // Points [first, last) of `x` that are inside the visible range, plus one neighbour on each side so
@@ -56,6 +58,22 @@ Window visible_window(std::span<const double> x, const Range& range);
 // search per column and one pass over the window; `extremes`, if it follows `y`, saves the pass.
 Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap& map,
              Scale y_scale, const Extremes* extremes = nullptr);
+
+// A series that only grows, thinned anew when it has grown or the view has changed.
+class GrowingSeries {
+ public:
+  // As thin(). `x` and `y` contain those of the last call, followed by new values.
+  std::shared_ptr<const Thinned> thinned(std::span<const double> x, std::span<const double> y,
+                                         const AxisMap& map, Scale y_scale);
+
+ private:
+  Extremes extremes_;
+  // Arguments of the last call and their result.
+  std::size_t size_ = 0;
+  AxisMap map_;
+  Scale y_scale_ = Scale::Linear;
+  std::shared_ptr<const Thinned> thinned_;
+};
 
 // The widest extent of the band per column.
 std::vector<BandPoint> thin_band(std::span<const double> x, std::span<const double> low,

@@ -149,7 +149,7 @@ void draw_notes(const Frame& f) {
   const float height = std::ceil(f.small_font()->FontSize);
   for (const Curve& c : f.curves) {
     if (c.series->note.empty()) continue;
-    for (auto p = c.line.points.rbegin(); p != c.line.points.rend(); ++p) {
+    for (auto p = c.line->points.rbegin(); p != c.line->points.rend(); ++p) {
       if (!can_show(f.x.scale, p->x) || !can_show(f.y.scale, p->y)) continue;
       const ImVec2 at(f.x.pixel(p->x), f.y.pixel(p->y));
       if (at.x < f.area_min.x || at.x > f.area_max.x + 1) continue;
@@ -157,7 +157,7 @@ void draw_notes(const Frame& f) {
       const float left = std::clamp(at.x - width, f.area_min.x,
                                     std::max(f.area_min.x, f.area_max.x - width - ui.px(4)));
       float low = at.y;
-      for (const Point& before : c.line.points) {
+      for (const Point& before : c.line->points) {
         if (!can_show(f.x.scale, before.x) || !can_show(f.y.scale, before.y)) continue;
         const float x = f.x.pixel(before.x), y = f.y.pixel(before.y);
         if (x >= at.x) continue;
@@ -197,7 +197,7 @@ bool covers(const Box& box, std::span<const ImVec2> line) {
 
 std::vector<ImVec2> pixels_of(const Frame& f, const Curve& c) {
   std::vector<ImVec2> path;
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (can_show(f.x.scale, p.x) && can_show(f.y.scale, p.y)) {
       path.emplace_back(f.x.pixel(p.x), f.y.pixel(p.y));
     }

@@ -167,8 +167,8 @@ BarPlace bar_place(const Frame& f, const Curve& curve) {
     if (!c.series->bars) continue;
     if (&c == &curve) rank = count;
     ++count;
-    for (std::size_t i = 1; i < c.line.points.size(); ++i) {
-      const float step = f.x.pixel(c.line.points[i].x) - f.x.pixel(c.line.points[i - 1].x);
+    for (std::size_t i = 1; i < c.line->points.size(); ++i) {
+      const float step = f.x.pixel(c.line->points[i].x) - f.x.pixel(c.line->points[i - 1].x);
       if (step > 0.5F) gap = std::min(gap, step);
     }
   }
@@ -183,7 +183,7 @@ void draw_bars(const Frame& f, const Curve& c, ImDrawList* list) {
                          ? std::clamp(f.y.pixel(0), f.area_min.y, f.area_max.y)
                          : f.area_max.y;
   const float radius = place.width > f.ui.px(8) ? f.ui.px(2) : 0;
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
     const float x = f.x.pixel(p.x) + place.shift, y = f.y.pixel(p.y);
     const float half = std::max(0.5F, place.width / 2 - f.ui.px(0.5F));
@@ -195,21 +195,22 @@ void draw_bars(const Frame& f, const Curve& c, ImDrawList* list) {
 }
 
 bool markers_fit(const Frame& f, const Curve& c) {
-  if (c.line.dense || c.series->marker == Marker::None) return false;
+  if (c.line->dense || c.series->marker == Marker::None) return false;
   const float width = f.area_max.x - f.area_min.x;
-  return static_cast<float>(c.line.points.size()) * f.ui.px(7) <= width;
+  return static_cast<float>(c.line->points.size()) * f.ui.px(7) <= width;
 }
 
 // Noise that oscillates within a pixel: an anti-aliased line would fade where it turns.
 bool is_noisy(const Frame& f, const Curve& c) {
   const float width = f.area_max.x - f.area_min.x;
-  if (c.series->steps || static_cast<float>(c.line.points.size()) < width / 2) return false;
+  if (c.series->steps || static_cast<float>(c.line->points.size()) < width / 2) return false;
+  const Pixels y_pixel(f.y);
   double travelled = 0;
   float last = 0;
   bool first = true;
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y)) continue;
-    const float y = f.y.pixel(p.y);
+    const float y = y_pixel(p.y);
     if (!first) travelled += std::min(std::abs(y - last), f.area_min.y + f.area_max.y);
     last = y;
     first = false;
@@ -228,7 +229,7 @@ void draw_envelope(const Frame& f, const Curve& c, ImDrawList* list) {
     if (open) list->AddRectFilled({column, low - half}, {column + 1, high + half}, color);
     open = false;
   };
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
       flush();
       joined = false;
@@ -266,7 +267,7 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
     }
     run.clear();
   };
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
       flush();
       continue;
@@ -282,7 +283,7 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
   }
   flush();
   if (!markers) return;
-  for (const Point& p : c.line.points) {
+  for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
     draw_marker(list, c.series->marker, {f.x.pixel(p.x), f.y.pixel(p.y)}, f.ui.px(3.5F), color,
                 styled(f.ui.theme->card), c.series->hollow);

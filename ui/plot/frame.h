@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,7 +19,7 @@ namespace lab::ui::plot {
 struct Curve {
   const Series* series = nullptr;
   std::size_t index = 0;  // index in the caller's span
-  Thinned line;
+  std::shared_ptr<const Thinned> line;
   std::vector<BandPoint> band;
 };
 

@@ -156,7 +156,8 @@ Range follow_y(const Frame& f) {
   Extent extent(f.y.scale);
   bool bars = false;
   for (const Curve& c : f.curves) {
-    for (const Point& p : c.line.points) extent.add(p.y);
+    extent.add(c.line->y->min);
+    extent.add(c.line->y->max);
     for (const BandPoint& p : c.band) {
       extent.add(p.low);
       extent.add(p.high);
@@ -171,29 +172,24 @@ Range follow_y(const Frame& f) {
   return with_ends(extent.padded(margin, true), f.axes.y, f.y.scale);
 }
 
-// Index of a long append-only series; null if the series is short or not append-only.
-const Extremes* extremes_of(Frame& f, const Series& s, std::map<std::string, Extremes>& used) {
-  constexpr std::size_t kLong = 8192;
-  if (s.append_key.empty() || s.y.size() < kLong) return nullptr;
-  auto known = f.state.extremes.extract(s.append_key);
-  Extremes& e = known ? used.insert(std::move(known)).position->second : used[s.append_key];
-  e.follow(s.y);
-  return &e;
-}
-
 void thin_all(Frame& f) {
-  std::map<std::string, Extremes> used;
+  std::map<std::string, GrowingSeries> growing;
   for (std::size_t i = 0; i < f.series.size(); ++i) {
     const Series& s = f.series[i];
     if (!f.shown(s)) continue;
     Curve c{.series = &s, .index = i, .line = {}, .band = {}};
-    c.line = thin(s.x, s.y, f.x, f.y.scale, extremes_of(f, s, used));
+    if (s.append_key.empty()) {
+      c.line = std::make_shared<const Thinned>(thin(s.x, s.y, f.x, f.y.scale));
+    } else {
+      auto known = f.state.growing.extract(s.append_key);
+      GrowingSeries& kept =
+          known ? growing.insert(std::move(known)).position->second : growing[s.append_key];
+      c.line = kept.thinned(s.x, s.y, f.x, f.y.scale);
+    }
     if (!s.low.empty() && !s.high.empty()) c.band = thin_band(s.x, s.low, s.high, f.x);
-    const bool any = std::any_of(c.line.points.begin(), c.line.points.end(),
-                                 [](const Point& p) { return std::isfinite(p.y); });
-    if (any) f.curves.push_back(std::move(c));
+    if (c.line->y) f.curves.push_back(std::move(c));
   }
-  f.state.extremes = std::move(used);  // drops those of series that are gone
+  f.state.growing = std::move(growing);  // drops those of series that are gone
 }
 
 TickRequest request(const Axis& axis, const AxisMap& map, double labels) {

@@ -19,7 +19,7 @@ struct PlotState {
   bool panning = false, boxing = false;
   ImVec2 box_start{0, 0};
   bool show_data = false;
-  std::map<std::string, Extremes> extremes;  // of the visible series, by append_key
+  std::map<std::string, GrowingSeries> growing;  // the visible ones, by append_key
 };
 
 // A cursor shared by the plots of a page: hovering over one shows the same x in the others.

@@ -200,10 +200,12 @@ std::shared_ptr<const Thinned> GrowingSeries::thinned(std::span<const double> x,
                                                       Scale y_scale) {
   constexpr std::size_t kLong = 8192;  // shorter series are read one by one
   const std::size_t size = std::min(x.size(), y.size());
-  if (thinned_ && size == size_ && map == map_ && y_scale == y_scale_) return thinned_;
+  const bool same = x.data() == x_ && size == size_ && map == map_ && y_scale == y_scale_;
+  if (thinned_ && same) return thinned_;
   if (size >= kLong) extremes_.follow(y);
   thinned_ = std::make_shared<const Thinned>(
       thin(x, y, map, y_scale, size >= kLong ? &extremes_ : nullptr));
+  x_ = x.data();
   size_ = size;
   map_ = map;
   y_scale_ = y_scale;

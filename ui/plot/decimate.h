@@ -62,13 +62,15 @@ Thinned thin(std::span<const double> x, std::span<const double> y, const AxisMap
 // A series that only grows, thinned anew when it has grown or the view has changed.
 class GrowingSeries {
  public:
-  // As thin(). `x` and `y` contain those of the last call, followed by new values.
+  // As thin(). `y` contains that of the last call, followed by new values. `x` likewise, unless it
+  // is another array.
   std::shared_ptr<const Thinned> thinned(std::span<const double> x, std::span<const double> y,
                                          const AxisMap& map, Scale y_scale);
 
  private:
   Extremes extremes_;
   // Arguments of the last call and their result.
+  const double* x_ = nullptr;
   std::size_t size_ = 0;
   AxisMap map_;
   Scale y_scale_ = Scale::Linear;

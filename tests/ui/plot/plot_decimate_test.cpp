@@ -193,4 +193,42 @@ TEST(Extremes, ResetForAShorterSeries) {
 }
 
 }  // namespace
+
+// The result is kept while nothing changes, and is that of thin() after any change.
+TEST(GrowingSeries, IsThinnedAgainOnlyAfterAChange) {
+  std::vector<double> steps, epochs, y;
+  const auto grow = [&](std::size_t to) {
+    for (std::size_t i = y.size(); i < to; ++i) {
+      steps.push_back(static_cast<double>(i));
+      epochs.push_back(static_cast<double>(i) / 2);
+      y.push_back(std::sin(0.01 * static_cast<double>(i)));
+    }
+  };
+  steps.reserve(20'000);
+  grow(10'000);
+  GrowingSeries series;
+  AxisMap map{.scale = Scale::Linear, .range = {0, 20'000}, .from = 0, .to = 600};
+  const auto check = [&](const std::vector<double>& x, Scale scale) {
+    const auto found = series.thinned(x, y, map, scale);
+    const Thinned wanted = thin(x, y, map, scale);
+    ASSERT_EQ(found->points.size(), wanted.points.size());
+    for (std::size_t i = 0; i < wanted.points.size(); ++i) {
+      EXPECT_EQ(found->points[i].x, wanted.points[i].x);
+      if (!std::isnan(wanted.points[i].y)) EXPECT_EQ(found->points[i].y, wanted.points[i].y);
+    }
+    ASSERT_TRUE(found->y);
+    EXPECT_EQ(*found->y, *wanted.y);
+    EXPECT_EQ(series.thinned(x, y, map, scale), found);
+  };
+  check(steps, Scale::Linear);
+  check(epochs, Scale::Linear);  // as many values in the same view
+  check(epochs, Scale::Log10);
+  grow(15'000);
+  check(steps, Scale::Linear);
+  map.range.max = 5'000;
+  check(steps, Scale::Linear);
+  map.to = 300;
+  check(steps, Scale::Linear);
+}
+
 }  // namespace lab::ui::plot

@@ -235,8 +235,8 @@ TEST(Model, LiveResultsOfHoursStayBounded) {
   }
   const KernelResults& k = model.matmul().current.kernels.at(0);
   const TransferCase& c = model.transfers().current.cases.at(0);
-  for (const auto& [times, values] : {std::pair(&k.live_t_s, &k.live_gflops),
-                                      std::pair(&c.live_t_s, &c.live_gb_per_s)}) {
+  for (const auto& [times, values] :
+       {std::pair(&k.live_t_s, &k.live_gflops), std::pair(&c.live_t_s, &c.live_gb_per_s)}) {
     EXPECT_LE(times->size(), 2 * kHistoryPoints);
     EXPECT_EQ(times->size(), values->size());
     EXPECT_LE(times->front(), times->back() - kHistorySeconds);

@@ -210,11 +210,36 @@ class Window(WatchedRow):
                     f"; drawing in software, which a GPU would do, {drawing:.1%}")
 
 
+@contextlib.contextmanager
+def playing(program, home, steps):
+    """The window's process while it plays a script."""
+    script = home.file("script.jsonl")
+    script.write_text("\n".join(map(json.dumps, steps)))
+    process = subprocess.Popen([program, "--size", "1280x800", "--script", script], env=home.env,
+                               cwd=home.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+
+
+def wait_for_file(process, file, seconds):
+    """Returns when the script has written the file; raises NotRun if the window closes first."""
+    end = time.monotonic() + seconds
+    while not file.exists():
+        if process.poll() is not None:
+            raise NotRun(f"the window closed: {process.stderr.read()}")
+        if time.monotonic() > end:
+            raise NotRun(f"the window did not write {file.name}")
+        time.sleep(0.1)
+
+
 def watch_training(program, home, model, seconds):
     """Seconds of CPU time of the window's thread, of software rendering and of all other threads while
     the window shows a training for about `seconds`."""
-    script = home.file("script.jsonl")
-    script.write_text("\n".join(map(json.dumps, [
+    steps = [
         {"click": "rail/training"},
         {"set": "training/model", "value": model},
         {"set": "training/epochs", "value": "1000"},
@@ -222,24 +247,13 @@ def watch_training(program, home, model, seconds):
         {"wait_for": "status/cancel"},
         {"hover": ""},
         {"describe": "running.json"},
-        {"wait": 10 * seconds + 60}])))
-    process = subprocess.Popen([program, "--size", "1280x800", "--script", script], env=home.env,
-                               cwd=home.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               text=True)
-    try:
-        end = time.monotonic() + 60
-        while not home.file("running.json").exists():
-            if process.poll() is not None or time.monotonic() > end:
-                raise NotRun(f"no training in the window: {process.stderr.read()}"
-                             if process.poll() is not None else "no training in the window")
-            time.sleep(0.1)
+        {"wait": 10 * seconds + 60}]
+    with playing(program, home, steps) as process:
+        wait_for_file(process, home.file("running.json"), 60)
         time.sleep(2)  # until the first steps are over
         begin = threads_s(process.pid)
         time.sleep(seconds)
         return divide(process.pid, begin, threads_s(process.pid))
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate()
 
 
 def divide(main_thread, begin, end):

@@ -15,17 +15,14 @@ All but `frame` run the program in Xvfb, where the threads of llvmpipe draw; a G
 """
 import contextlib
 import ctypes
-import json
 import pathlib
 import re
 import shutil
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
-from busy import watch_training
+from busy import playing, wait_for_file, watch_training
 from comparison import Outcome, Row, compare, parser
 from load import threads_s
 from peers import THREADS, NotRun, objects, run
@@ -142,16 +139,17 @@ class Input(Row):
                     xdotool("windowmove", window, 0, 0)
                     click(middle(found["matmul/live"]))
                     time.sleep(2)
-                    times = sorted(self.latency_ms(found["rail/log"]) for _ in range(self.motions))
+                    display = Display()
+                    times = sorted(self.latency_ms(display, found["rail/log"])
+                                   for _ in range(self.motions))
                     close_window(process)
             medians.append(statistics.median(times))
             longest.append(times[-1])
         outcome.set(medians, f"longest of {self.motions} per round: {statistics.median(longest):.0f} ms")
 
     @staticmethod
-    def latency_ms(item):
+    def latency_ms(display, item):
         """From the pointer's arrival on an item of the rail to its highlight."""
-        display = Display()
         x, y = map(round, middle(item))
         edge = round(item["x"] + item["width"] - 6), round(item["y"] + item["height"] / 2)
         display.move(700, 30)
@@ -233,8 +231,8 @@ class Memory(Row):
 
 def resident_of_training(program, home, steps):
     """Resident bytes of the window before a training of softmax, and when it has ended."""
-    script = home.file("script.jsonl")
-    script.write_text("\n".join(map(json.dumps, [
+    playing_s = 900
+    script = [
         {"click": "rail/training"},
         {"set": "training/model", "value": "softmax"},
         {"set": "training/batch", "value": "1"},
@@ -244,22 +242,13 @@ def resident_of_training(program, home, steps):
         {"wait": 1}, {"describe": "before.json"}, {"wait": 2},
         {"click": "training/start"},
         {"wait_for": "status/cancel"},
-        {"wait": "idle", "timeout": 900},
-        {"describe": "after.json"}, {"wait": 60}])))
-    process = subprocess.Popen([program, "--size", SIZE, "--script", script], env=home.env,
-                               cwd=home.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               text=True)
+        {"wait": "idle", "timeout": playing_s},
+        {"describe": "after.json"}, {"wait": 60}]
     resident = []
-    try:
+    with playing(program, home, script) as process:
         for described in ("before.json", "after.json"):
-            while not home.file(described).exists():
-                if process.poll() is not None:
-                    raise NotRun(f"the window closed: {process.stderr.read()}")
-                time.sleep(0.1)
+            wait_for_file(process, home.file(described), playing_s + 60)
             resident.append(resident_bytes(process.pid))
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate()
     return resident
 
 

@@ -182,8 +182,8 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
 }
 
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  // Card and plot get the page's spare height in the same frame. One frame apart, each would resize
-  // the other forever.
+  // The card and its plot take the page's spare height in the same frame: if one took it a frame
+  // later, each would resize the other forever.
   const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
   Card card(p, "learn/measured", tr("Measured"), {.extra = spare});
   if (!card) return;

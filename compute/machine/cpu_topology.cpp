@@ -89,7 +89,8 @@ std::vector<CpuCache> read_caches(hwloc_topology_t topology) {
     for (hwloc_obj_t obj = nullptr; (obj = hwloc_get_next_obj_by_type(topology, type, obj));) {
       const auto& cache = obj->attr->cache;
       caches.push_back({static_cast<int>(cache.depth), static_cast<std::int64_t>(cache.size),
-                        static_cast<int>(cache.linesize), members(obj->cpuset)});
+                        static_cast<int>(cache.linesize), members(obj->cpuset),
+                        static_cast<int>(obj->logical_index)});
     }
   }
   return caches;
@@ -343,6 +344,7 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     info.cores.push_back(core.os_number);
     info.hardware_threads.push_back(core.hardware_threads);
     packages.insert(core.package);
+    info.core_packages.push_back(core.package);
     nodes.insert(core.numa_node);
     threads.insert(threads.end(), core.hardware_threads.begin(), core.hardware_threads.end());
   }
@@ -370,9 +372,14 @@ DeviceInfo describe_cores(const CpuTopology& topology, const std::vector<CpuCore
     if (same != info.caches.end()) {
       ++same->instances;
       same->cores.push_back(std::move(served));
+      same->numbers.push_back(cache.number);
     } else {
-      info.caches.push_back(
-          {cache.level, cache.size_bytes, 1, cache.line_bytes, {std::move(served)}});
+      info.caches.push_back({cache.level,
+                             cache.size_bytes,
+                             1,
+                             cache.line_bytes,
+                             {std::move(served)},
+                             {cache.number}});
     }
   }
   return info;

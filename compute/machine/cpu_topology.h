@@ -23,6 +23,7 @@ struct CpuCache {
   std::int64_t size_bytes = 0;
   int line_bytes = 0;
   std::vector<int> hardware_threads;  // OS numbers of the threads it serves
+  int number = 0;                     // among the caches of its level
 };
 
 struct CpuTopology {

@@ -17,6 +17,9 @@ struct CacheInfo {
   int line_bytes = 0;
   // Per instance, the cores of the device that it serves, as positions in DeviceInfo::cores.
   std::vector<std::vector<int>> cores = {};
+  // Per instance, its number among the machine's caches of the level: devices that share a cache
+  // name the same one. Empty if unknown.
+  std::vector<int> numbers = {};
   bool operator==(const CacheInfo&) const = default;
 };
 
@@ -43,6 +46,7 @@ struct DeviceInfo {
   std::vector<CoreKind> core_kinds;
   int threads = 0;  // worker threads of the lab on this device
   int packages = 0;
+  std::vector<int> core_packages = {};  // number of the package, per core; empty if unknown
   std::vector<int> numa_nodes;
   std::vector<CacheInfo> caches;
   Maybe<double> clock_max_mhz;

@@ -74,6 +74,20 @@ TEST(CpuTopology, PartsReportTheirOwnCachesAndNodes) {
   EXPECT_EQ(half.caches[2].instances, 1);
 }
 
+TEST(CpuTopology, PartsNameTheirPackagesAndTheCachesThatTheyShare) {
+  const CpuTopology t = read_topology("package:2 l3:1 l2:2 core:1 pu:1");
+  const DeviceInfo all = describe_cores(t, t.cores);
+  EXPECT_EQ(all.core_packages, (std::vector<int>{0, 0, 1, 1}));
+  const auto shared = [](const DeviceInfo& info) { return info.caches.back().numbers; };
+  ASSERT_EQ(all.caches.back().level, 3);
+  EXPECT_EQ(shared(all), (std::vector<int>{0, 1}));
+  for (int part = 0; part < 4; ++part) {
+    const DeviceInfo quarter = describe_cores(t, split_cores(t.cores, part, 4));
+    EXPECT_EQ(quarter.core_packages, std::vector<int>{part / 2});
+    EXPECT_EQ(shared(quarter), std::vector<int>{part / 2});
+  }
+}
+
 TEST(CpuTopology, PartsAreContiguousAndCoverEveryCoreOnce) {
   const CpuTopology t = read_topology("package:1 core:7 pu:1");
   for (int devices = 1; devices <= 7; ++devices) {

@@ -17,6 +17,7 @@ namespace lab::ui {
 //   icon   shown on the rail (ui/widgets/icons.h)
 //   timed  true if the page's job measures time; the window then draws fewer frames
 #define LAB_PAGES(PAGE)                                                   \
+  PAGE(Tour, tour, LAB_TEXT("Tour"), kIconTour, true)                     \
   PAGE(Learn, learn, LAB_TEXT("Learn"), kIconLearn, true)                 \
   PAGE(Devices, devices, LAB_TEXT("Devices"), kIconDevices, false)        \
   PAGE(Memory, memory, LAB_TEXT("Memory"), kIconMemory, false)            \

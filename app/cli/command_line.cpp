@@ -71,8 +71,8 @@ void declare(CLI::App& app, Targets& t) {
   CLI::App* data = app.add_subcommand("data", tr("Download or verify Fashion-MNIST"));
   data->require_subcommand(0, 1);
   add_data_commands(*data, t.data);
-  add_cpu_devices(*app.add_subcommand("tour", tr("A short tour of everything in the terminal")),
-                  t.tour.cpu_devices);
+  add_tour_options(*app.add_subcommand("tour", tr("What this machine can do, with explanations")),
+                   t.tour);
   app.add_subcommand("version", tr("Print the version and the build options"));
   add_language(app, tr("Language of texts; default: the locale's (remembered)"), t.window.language);
   add_language_to_commands(app, t.command_language);

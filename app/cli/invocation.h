@@ -56,6 +56,9 @@ struct DataOptions {
 
 struct TourOptions {
   int cpu_devices = 1;
+  int emulated_gpus = 0;
+  bool json = false;
+  double seconds = StartTour{}.seconds;
 };
 
 // The command lesson. Each lesson runs on a machine with as many CPU devices as it needs.

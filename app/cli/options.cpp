@@ -81,6 +81,16 @@ void add_data_commands(CLI::App& app, DataOptions& out) {
   add_dir(*verify);
 }
 
+void add_tour_options(CLI::App& app, TourOptions& out) {
+  add_cpu_devices(app, out.cpu_devices);
+  add_emulated_gpus(app, out.emulated_gpus);
+  add_json(app, out.json);
+  add_value(app, "--seconds", "X", tr("Approximate duration in seconds; default: 20"),
+            [&out](const std::string& text) {
+              out.seconds = real_number(text, {0.1, 3600});
+            });
+}
+
 void check_devices(const std::vector<Device>& devices, int cpu_devices) {
   for (const Device d : devices) {
     if (d.kind == DeviceKind::Cpu && d.index >= cpu_devices) {

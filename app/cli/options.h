@@ -14,6 +14,7 @@ void add_window_options(CLI::App& app, WindowOptions& out);
 void add_language(CLI::App& app, const char* help, std::optional<Language>& out);
 void add_devices_options(CLI::App& app, DevicesOptions& out);
 void add_data_commands(CLI::App& app, DataOptions& out);
+void add_tour_options(CLI::App& app, TourOptions& out);
 void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& request);
 void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request);
 void add_tensor_options(CLI::App& app, JobOptions& out, RunTensorCode& request);

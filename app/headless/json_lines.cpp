@@ -213,6 +213,30 @@ struct ToJson {
     return json;
   }
   Result operator()(const LessonEvent& e) const { return lesson_json(e); }
+  // Figures that are still being measured are left out.
+  Result operator()(const TourFigure& e) const {
+    if (!e.complete) return {};
+    const bool known = e.missing.empty();
+    Json json{{"type", "figure"},
+              {"device", to_string(e.device)},
+              {"question", to_string(e.question)},
+              {"unit", unit_of(e.question)},
+              {"value", known ? Json(e.value) : Json(nullptr)}};
+    if (!known) {
+      json["reason"] = e.missing;
+      return json;
+    }
+    json["median"] = e.median;
+    json["p10"] = e.low;
+    json["p90"] = e.high;
+    json["n"] = e.n;
+    json["unstable"] = e.unstable;
+    if (e.threads > 0) json["threads"] = e.threads;
+    if (e.plain_share) json["plain_share"] = *e.plain_share;
+    if (e.best_share) json["best_share"] = *e.best_share;
+    if (e.one_thread_s) json["one_thread_s"] = *e.one_thread_s;
+    return json;
+  }
   template <typename ForTheWindow>
   Result operator()(const ForTheWindow&) const {
     return {};

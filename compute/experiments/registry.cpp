@@ -10,6 +10,7 @@
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/memory/tensor_experiments.h"
 #include "compute/experiments/scaling/scaling_experiment.h"
+#include "compute/experiments/tour/tour_experiment.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
 #include "compute/machine/core_times.h"
@@ -47,6 +48,9 @@ struct MakeExperiment {
   std::unique_ptr<Experiment> operator()(const CompareClass& c) const {
     return make_class_experiment(c);
   }
+  std::unique_ptr<Experiment> operator()(const StartTour& c) const {
+    return make_tour_experiment(c);
+  }
   template <typename TensorCommand>
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
     return make_tensor_experiment(c);
@@ -66,6 +70,7 @@ struct NamedThreads {
     return c.measure ? of(c.training.devices) : std::vector<int>{};
   }
   std::vector<int> operator()(const StartLesson& c) const { return of(c.devices); }
+  std::vector<int> operator()(const StartTour& c) const { return of(c.devices); }
   std::vector<int> operator()(const StartTransfers&) const { return of({}); }
   template <typename Untimed>
   std::vector<int> operator()(const Untimed&) const {
@@ -137,6 +142,9 @@ struct Title {
   }
   std::string operator()(const CompareClass& c) const {
     return trf("Lesson \"{}\", the class", lesson_title(c.lesson));
+  }
+  std::string operator()(const StartTour& c) const {
+    return trf("What this machine can do, {}", names(c.devices));
   }
 
  private:

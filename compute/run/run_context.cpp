@@ -46,11 +46,25 @@ RunContext::RunContext(JobId job, Machine& machine, TensorStore& tensors, Channe
       ranks_(ranks) {}
 
 void RunContext::emit(Payload payload) {
-  channel_.push({job_, lab_time_s(), std::move(payload)}, stop_);
+  if (tap_ == nullptr) {
+    channel_.push({job_, lab_time_s(), std::move(payload)}, stop_);
+    return;
+  }
+  channel_.push({job_, lab_time_s(), payload}, stop_);
+  tap_->see_(payload);
 }
 
 void RunContext::emit_after_stop(Payload payload) {
   channel_.push({job_, lab_time_s(), std::move(payload)});
+}
+
+RunContext::Tap::Tap(RunContext& ctx, std::function<void(const Payload&)> see)
+    : ctx_(ctx), see_(std::move(see)) {
+  ctx_.tap_ = this;
+}
+
+RunContext::Tap::~Tap() {
+  ctx_.tap_ = nullptr;
 }
 
 RunContext::Part::Part(RunContext& ctx, double begin, double end, std::string what)

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -75,6 +76,21 @@ class RunContext {
     friend class RunContext;
   };
 
+  // While a Tap exists, its function sees each result after it has been sent. For jobs composed of
+  // experiments that emit on the job's thread, where it is called. Job thread only; one at a time.
+  class Tap {
+   public:
+    Tap(RunContext& ctx, std::function<void(const Payload&)> see);
+    ~Tap();
+    Tap(const Tap&) = delete;
+    Tap& operator=(const Tap&) = delete;
+
+   private:
+    RunContext& ctx_;
+    const std::function<void(const Payload&)> see_;
+    friend class RunContext;
+  };
+
   // Throws Error(Cancelled) if the job was cancelled. Call at least once per 50 ms of work.
   void throw_if_cancelled() const;
 
@@ -102,6 +118,7 @@ class RunContext {
   Clock::time_point last_progress_{};
   double paused_s_ = 0;
   Part* part_ = nullptr;
+  const Tap* tap_ = nullptr;
 };
 
 }  // namespace lab

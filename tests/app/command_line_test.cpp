@@ -314,7 +314,13 @@ TEST(CommandLine, ReadsDataTourVersionHelp) {
   EXPECT_EQ(data.dir, "d");
   EXPECT_EQ(data.url, "u");
   EXPECT_EQ(std::get<DataOptions>(parse({"data", "verify"})).action, DataAction::Verify);
-  EXPECT_EQ(std::get<TourOptions>(parse({"tour", "--cpu-devices", "2"})).cpu_devices, 2);
+  const auto tour = std::get<TourOptions>(
+      parse({"tour", "--cpu-devices", "2", "--emulated-gpus", "1", "--json", "--seconds", "3"}));
+  EXPECT_EQ(tour.cpu_devices, 2);
+  EXPECT_EQ(tour.emulated_gpus, 1);
+  EXPECT_TRUE(tour.json);
+  EXPECT_EQ(tour.seconds, 3);
+  EXPECT_EQ(std::get<TourOptions>(parse({"tour"})).seconds, StartTour{}.seconds);
   EXPECT_TRUE(std::holds_alternative<VersionOptions>(parse({"version"})));
   EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"--help"})).text, "matmul"));
   EXPECT_TRUE(contains(std::get<HelpOptions>(parse({"train", "--help"})).text, "--weight-decay"));

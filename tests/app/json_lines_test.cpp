@@ -38,6 +38,29 @@ TEST(JsonLines, MatmulSampleFollowsTheContract) {
   EXPECT_TRUE(json["share_of_library"].is_null());
 }
 
+TEST(JsonLines, TourFigureFollowsTheContract) {
+  TourFigure figure;
+  figure.question = TourQuestion::Peak;
+  figure.value = 187e9;
+  figure.n = 9;
+  figure.threads = 2;
+  figure.plain_share = 0.003;
+  EXPECT_TRUE(parsed(figure).is_null()) << "it is still being measured";
+  figure.complete = true;
+  auto json = parsed(figure);
+  expect_keys(json, {"type", "device", "question", "unit", "value", "median", "p10", "p90", "n",
+                     "unstable", "threads", "plain_share"});
+  EXPECT_EQ(json["type"], "figure");
+  EXPECT_EQ(json["question"], "peak");
+  EXPECT_EQ(json["unit"], "FLOP/s");
+  EXPECT_FALSE(json.contains("best_share"));
+  figure.missing = "no room";
+  json = parsed(figure);
+  EXPECT_TRUE(json["value"].is_null());
+  EXPECT_EQ(json["reason"], "no room");
+  EXPECT_FALSE(json.contains("n"));
+}
+
 TEST(JsonLines, TransferSampleFollowsTheContract) {
   TransferSample s;
   s.bytes = 1024;

@@ -147,6 +147,9 @@ KEYS = {
                         lessons=[keys("lesson sentence checks answer vary seconds others_share?",
                                       checks=CHECKS)]),
     "devices done": keys("type seconds"),
+    "figure": keys("type device question unit value reason? median? p10? p90? n? unstable? threads? "
+                   "plain_share? best_share? one_thread_s?"),
+    "tour done": keys("type seconds others_share?"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(
         "type seconds others_share? peaks? ceilings? together?",
@@ -332,6 +335,18 @@ def case_transfer(program, home):
                "transfer sample.op", "transfer done.fits", "skip.reason")  # fmt: skip
 
 
+def case_tour(program, home):
+    """Four figures for each device; an emulated GPU is skipped."""
+    tour = json_of(program, home, "tour", "--cpu-devices", "2", "--emulated-gpus", "1", "--seconds", "0.4")
+    follow_all("tour", tour, "tour done.seconds", "skip.reason", "figure.p10")
+    figures = [one for one in tour if one["type"] == "figure"]
+    named = sorted((one["device"], one["question"]) for one in figures)
+    questions = ("bandwidth", "peak", "small_copy", "training")
+    check(named == [(f"cpu:{i}", q) for i in (0, 1) for q in questions], f"{named}")
+    for one in figures:
+        check(one["value"] > 0 and one["p10"] <= one["median"] <= one["p90"] and one["n"] > 0, f"{one}")
+
+
 def case_matmul(program, home):
     """All rungs of the ladder in f32 and bf16; bf16 skips some rungs."""
     for dtype, *shows in (
@@ -466,7 +481,7 @@ def case_status(program, home):
         check((result.stderr == "") == (status == 0), f"{args}: {result.stderr!r}")
         if status != 0 and args[0] != "data":
             follow_all(args[0], json_of(program, home, *args, status=status), "error.code")
-    for args in (["version"], ["tour"], ["data", "verify"], ["data", "fetch"], ["nosuch"], []):
+    for args in (["version"], ["data", "verify"], ["data", "fetch"], ["nosuch"], []):
         error = json_of(program, home, *args, status=2)
         follow_all("", error, "error.message")
         check(len(error) == 1 and error[0]["code"] == "usage", f"{args}: {json.dumps(error)}")

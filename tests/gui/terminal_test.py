@@ -286,6 +286,10 @@ def case_tables(program, home):
     check("\x1b" not in result.stdout + result.stderr, "escape codes in a pipe")
     result = run(program, home, "train", "--model", "softmax", "--epochs", "1", *SMALL)
     check("synthetic" in result.stdout and "test accuracy" in result.stdout, result.stdout)
+    tour = run(program, home, "tour", "--seconds", "0.4").stdout
+    for text in ("1 of 4", "cpu:0 is", "naive", "Peak", "Memory bandwidth", "Small copy", "4 of 4",
+                 "images/s", "n = ", "Next steps"):  # fmt: skip
+        check(text in tour, f"{text!r} is missing: {tour}")
 
 
 def case_interrupt(program, home):

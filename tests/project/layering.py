@@ -26,14 +26,15 @@ COMPUTE_ORDER = [
     "compute/experiments/matmul",
     "compute/experiments/training",
     "compute/experiments/scaling",
-    # Lessons combine experiments.
+    # These combine experiments.
     "compute/experiments/lessons",
+    "compute/experiments/tour",
     # The registry of experiments.
     "compute/experiments",
 ]
 
 EXPERIMENT = "compute/experiments/"
-LESSONS = "compute/experiments/lessons"
+COMBINING = ("compute/experiments/lessons", "compute/experiments/tour")
 
 # Library headers restricted to some folders: (header prefixes, folder prefixes).
 LIBRARY_HEADERS = [
@@ -70,7 +71,7 @@ def allowed(includer, included):
     if included not in COMPUTE_ORDER:
         return False
     if (includer.startswith(EXPERIMENT) and included.startswith(EXPERIMENT)
-            and includer != LESSONS):
+            and (includer not in COMBINING or included in COMBINING)):
         return False
     return COMPUTE_ORDER.index(included) < COMPUTE_ORDER.index(includer)
 

@@ -52,6 +52,8 @@ class LayeringRules(PlantedTree):
                            ("ui/pages/a.cpp", "ui/theme.h"),
                            ("compute/tensor/a.cpp", "compute/machine/machine.h"),
                            ("compute/experiments/registry.cpp", "compute/nn/layer.h"),
+                           ("compute/experiments/lessons/a.cpp", "compute/experiments/matmul/a.h"),
+                           ("compute/experiments/tour/a.cpp", "compute/experiments/matmul/a.h"),
                            ("tests/compute/a.cpp", "app/window.h")):
             self.assert_layering(path, f'"{name}"', accepted=True)
 
@@ -67,6 +69,8 @@ class LayeringRules(PlantedTree):
                            ("compute/run/a.cpp", "compute/tensor/tensor.h"),
                            ("compute/kernels/gemm/a.cpp", "compute/tensor/tensor.h"),
                            ("compute/experiments/matmul/a.cpp", "compute/experiments/registry.h"),
+                           ("compute/experiments/scaling/a.cpp", "compute/experiments/matmul/a.h"),
+                           ("compute/experiments/tour/a.cpp", "compute/experiments/lessons/a.h"),
                            ("app/main.cpp", "tests/support/probe.h"),
                            ("compute/nn/a.cpp", "layer.h")):
             self.assert_layering(path, f'"{name}"', accepted=False)

@@ -332,6 +332,28 @@ inline TrainingProfile training_profile(bool both, int layers = 3) {
   return p;
 }
 
+inline TourFigure tour_figure(Device device, TourQuestion question) {
+  TourFigure f;
+  f.device = device;
+  f.question = question;
+  switch (question) {
+    case TourQuestion::Peak: f.value = 187e9; break;
+    case TourQuestion::Bandwidth: f.value = 11.2e9; break;
+    case TourQuestion::SmallCopy: f.value = 4.31e-6; break;
+    case TourQuestion::Training: f.value = 9530; break;
+  }
+  const bool ceiling = question == TourQuestion::Peak || question == TourQuestion::Bandwidth;
+  f.median = ceiling ? 0.97 * f.value : f.value;
+  f.low = 0.95 * f.median;
+  f.high = 1.02 * f.median;
+  f.n = 31;
+  f.complete = true;
+  f.threads = 2;
+  if (question == TourQuestion::Peak) f.plain_share = 0.0031, f.best_share = 0.84;
+  if (question == TourQuestion::SmallCopy) f.one_thread_s = 6e-8;
+  return f;
+}
+
 inline EpochDone epoch_done(std::int64_t epoch) {
   EpochDone e;
   e.epoch = epoch;

@@ -47,6 +47,7 @@ struct PageOf {
   Page operator()(const RunTensorCode&) const { return Page::Memory; }
   Page operator()(const StartLesson&) const { return Page::Learn; }
   Page operator()(const CompareClass&) const { return Page::Learn; }
+  Page operator()(const StartTour&) const { return Page::Tour; }
 };
 
 }  // namespace
@@ -101,6 +102,7 @@ void Model::on(const Event& e, const JobStarted& p) {
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
+  if (const auto* c = std::get_if<StartTour>(&p.command)) start(tour_, *c, e.t_s);
   if (const auto* c = std::get_if<StartLesson>(&p.command)) {
     auto& run = lesson_runs_[c->lesson];
     std::optional<LessonClass> others = std::move(run.others);
@@ -125,6 +127,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (job_->page == Page::Transfers) finish(transfers_);
   if (job_->page == Page::Matmul) finish(matmul_);
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
+  if (job_->page == Page::Tour) finish(tour_);
   if (job_->page == Page::Training && runs_.back().steps().size() == 0) runs_.pop_back();
   switch (p.outcome) {
     case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, trf("{} done", job_->title)); break;
@@ -238,6 +241,10 @@ void Model::on(const Event&, const LessonInfo& p) {
 
 void Model::on(const Event& e, const LessonEvent& p) {
   if (is_job(e, Page::Learn)) lesson_runs_[p.lesson].add(p.news);
+}
+
+void Model::on(const Event& e, const TourFigure& p) {
+  if (is_job(e, Page::Tour)) tour_.current.add(p);
 }
 
 const LessonRun* Model::lesson_run(const std::string& name) const {

@@ -17,6 +17,7 @@
 #include "ui/model/matmul_results.h"
 #include "ui/model/reference_results.h"
 #include "ui/model/scaling_results.h"
+#include "ui/model/tour_results.h"
 #include "ui/model/training_run.h"
 #include "ui/model/transfer_results.h"
 #include "ui/page.h"
@@ -117,6 +118,7 @@ class Model {
   const Kept<TransferResults>& transfers() const { return transfers_; }
   const Kept<MatmulResults>& matmul() const { return matmul_; }
   const Kept<ScalingResults>& scaling() const { return scaling_; }
+  const Kept<TourResults>& tour() const { return tour_; }
   const std::deque<TrainingRun>& runs() const { return runs_; }  // oldest first, last is newest
   const std::deque<LogEntry>& log() const { return log_; }
   std::int64_t log_count() const { return log_count_; }  // lines ever added
@@ -146,6 +148,7 @@ class Model {
   void on(const Event& e, const TensorResult& p);
   void on(const Event& e, const LessonInfo& p);
   void on(const Event& e, const LessonEvent& p);
+  void on(const Event& e, const TourFigure& p);
   void on(const Event& e, const Telemetry& p);
   template <typename Part>
   void on_training(const Event& e, const Part& p);
@@ -187,6 +190,7 @@ class Model {
   Kept<TransferResults> transfers_;
   Kept<MatmulResults> matmul_;
   Kept<ScalingResults> scaling_;
+  Kept<TourResults> tour_;
   std::deque<TrainingRun> runs_;
   std::deque<LogEntry> log_;
   std::int64_t log_count_ = 0;

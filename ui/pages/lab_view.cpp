@@ -221,6 +221,16 @@ void scrollbar_in_padding() {
   ImGui::PushClipRect(clip.Min, {clip.Max.x + window->ScrollbarSizes.x, clip.Max.y}, false);
 }
 
+void draw_notice(const Panel& p) {
+  ViewState& view = p.view;
+  if (view.notice.empty() || view.notice == view.closed_notice) return;
+  Row row(p.ui, {1, -84});
+  row.next();
+  note_box(p.ui, "notice/text", view.notice);
+  row.next();
+  if (button(p.ui, "notice/close", tr("Close"), {.width = -1})) view.closed_notice = view.notice;
+}
+
 // The page scrolls if it is taller than the window; each page keeps its own scroll position.
 void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   const Ui& ui = p.ui;
@@ -232,6 +242,7 @@ void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   if (visible) {
     scrollbar_in_padding();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(12)});
+    draw_notice(p);
     kDrawPage[static_cast<std::size_t>(p.view.page)](p);
     ImGui::Dummy({1, ui.px(4)});
     ImGui::PopStyleVar();

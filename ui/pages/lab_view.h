@@ -15,11 +15,13 @@
 namespace lab::ui {
 
 struct ViewState {
-  Page page = Page::Learn;
+  Page page = Page::Tour;
   ThemeMode mode = ThemeMode::Dark;
   float scale = 1;                      // chosen by the user, 1..2
   std::optional<Language> language;     // chosen by the user; the caller sets it for tr()
   Language locale = Language::English;  // the language until the user chooses one
+  std::string notice;                   // sentence above the page, set by the caller; empty: none
+  std::string closed_notice;            // the notice that the user closed
   bool help_open = false;
   bool confirm_cancel = false;
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation

@@ -56,6 +56,13 @@ class Pen {
   float width_;
 };
 
+// A gauge with its needle.
+void tour(Pen& p) {
+  p.arc({10, 11.5F}, 7.3F, 0.44F, 1.06F);
+  p.line({{10, 11.5F}, {13.6F, 7.2F}});
+  p.dot({10, 11.5F}, 1.4F);
+}
+
 // An open book.
 void learn(Pen& p) {
   p.line({{10, 5}, {7, 3.6F}, {2.5F, 3.6F}, {2.5F, 15.2F}, {7, 15.2F}, {10, 16.8F}});
@@ -167,6 +174,7 @@ void mark(Pen& p) {
 void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color) {
   Pen p(list, pos, size, color);
   switch (icon) {
+    case kIconTour: tour(p); break;
     case kIconLearn: learn(p); break;
     case kIconDevices: devices(p); break;
     case kIconMemory: memory(p); break;

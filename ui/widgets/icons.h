@@ -5,6 +5,7 @@
 namespace lab::ui {
 
 enum Icon {
+  kIconTour,
   kIconLearn,
   kIconDevices,
   kIconMemory,

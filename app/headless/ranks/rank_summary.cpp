@@ -27,6 +27,7 @@ struct JobName {
   std::string operator()(const StartTraining&) const { return "train"; }
   std::string operator()(const StartScaling&) const { return "scaling"; }
   std::string operator()(const RunTensorCode&) const { return "tensor"; }
+  std::string operator()(const StartTour&) const { return "tour"; }
   template <typename TensorCommand>
   std::string operator()(const TensorCommand&) const {
     return tr("a tensor command");

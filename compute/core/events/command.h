@@ -310,10 +310,16 @@ struct CompareClass {
   std::vector<std::string> files;
 };
 
+// Measures the figures of events/tour.h on each device.
+struct StartTour {
+  std::vector<Device> devices = {};  // empty: every device
+  double seconds = 20;  // approximate duration; each of several devices gets at least a quarter
+};
+
 // Commands that the worker runs as jobs, in the order of submission.
 using JobCommand =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass>;
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour>;
 
 // Commands that take effect immediately on the running job.
 struct CancelJob {};
@@ -340,8 +346,8 @@ struct RestartLab {
 
 using Command =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, CancelJob,
-                 PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour,
+                 CancelJob, PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

@@ -34,6 +34,14 @@ std::string kind_text(const CoreKind& kind) {
 
 }  // namespace
 
+std::string core_kind_text(const CoreKind& kind) {
+  const std::string name = kind.name == "performance" ? std::string(tr("performance core"))
+                           : kind.name == "medium"    ? std::string(tr("medium core"))
+                           : kind.name == "efficient" ? std::string(tr("efficient core"))
+                                                      : trf("core of kind {}", kind.number + 1);
+  return kind.clock_max_mhz ? trf("{}, up to {}", name, clock_text(*kind.clock_max_mhz)) : name;
+}
+
 std::string core_kinds_text(const DeviceInfo& info) {
   std::string text;
   for (const CoreKind& kind : info.core_kinds) {

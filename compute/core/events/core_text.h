@@ -14,6 +14,9 @@ std::string core_kinds_text(const DeviceInfo& info);
 // there are no kinds.
 std::string cores_text(const DeviceInfo& info);
 
+// Returns "performance core, up to 5.2 GHz"; "core of kind 2" if the kind has no name.
+std::string core_kind_text(const CoreKind& kind);
+
 // Returns whether the devices consist of different kinds of cores, so that the same work takes
 // longer on one of them.
 bool have_unequal_cores(const DeviceInfo& a, const DeviceInfo& b);

@@ -17,6 +17,7 @@
 #include "compute/core/events/lesson.h"
 #include "compute/core/events/roofline.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/events/tour.h"
 #include "compute/core/events/training_profile.h"
 
 namespace lab {
@@ -400,7 +401,7 @@ using Payload =
                  TogetherSpeedup, TransferSample, TransferFit, TransferTimeline, TransferPayoff,
                  TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingDone,
                  TrainingProfile, ScalingPoint, ScalingPrediction, ScalingComparison, TensorList,
-                 TensorResult, LessonInfo, LessonEvent, Telemetry>;
+                 TensorResult, LessonInfo, LessonEvent, TourFigure, Telemetry>;
 
 struct Event {
   JobId job = 0;

@@ -16,7 +16,7 @@ class PanelCommands : public ::testing::Test {
 TEST_F(PanelCommands, RailOpensEachPage) {
   lab.frames(3);
   for (const char* path : {"rail/log", "rail/training", "rail/matmul", "rail/transfers",
-                           "rail/memory", "rail/devices", "rail/learn"}) {
+                           "rail/memory", "rail/devices", "rail/learn", "rail/tour"}) {
     lab.click(path);
     EXPECT_STREQ(path, (std::string("rail/") + save_view(lab.view).at("page")).c_str());
   }

@@ -232,6 +232,22 @@ void feed_scaling(Feed& feed, Scene scene) {
   feed.end(scene);
 }
 
+void feed_tour(Feed& feed, Scene scene) {
+  feed(1, JobStarted{"What this machine can do, all devices", StartTour{}});
+  for (const Device device : feed.model.devices()) {
+    for (const TourQuestion question : enum_values<TourQuestion>()) {
+      if (scene == Scene::Failed) break;
+      if (scene == Scene::Running && question == TourQuestion::Training) break;
+      TourFigure figure = tour_figure(device, question);
+      if (device == cpu(1) && question == TourQuestion::Bandwidth) {
+        figure.missing = "a working set beyond the caches needs 2 GiB, but only 1 GiB can be used";
+      }
+      feed(1, figure);
+    }
+  }
+  feed.end(scene);
+}
+
 }  // namespace
 
 Model make_scene(Page page, Scene scene) {
@@ -242,6 +258,7 @@ Model make_scene(Page page, Scene scene) {
   feed(0, scaling_comparison());
   if (scene == Scene::Empty) return model;
   switch (page) {
+    case Page::Tour: feed_tour(feed, scene); break;
     case Page::Learn: feed_learn(feed, scene); break;
     case Page::Devices: break;
     case Page::Memory: feed_memory(feed, scene); break;

@@ -44,8 +44,6 @@ void draw_strips(const Panel& p, std::string_view path, const LessonRun& run);
 void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans);
 // The run's sequences of stages, to be stepped through; draws nothing without one.
 void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
-// The machine's cores, caches, memory, GPUs and links.
-void draw_map(const Panel& p, const LessonMap& map);
 // Guesses and results of several people, and the field that names their files. `run` may be null.
 void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun* run);
 // Predicted and measured as one bar, cut into causes.

@@ -7,6 +7,7 @@
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
+#include "ui/pages/machine_portrait.h"
 #include "ui/pages/step_parts.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/item.h"
@@ -354,6 +355,13 @@ void nothing_card(const Panel& p, const LessonInfo& lesson) {
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
     muted(p.ui, fmt::format("{}. {}", i + 1, tr(lesson.steps[i].title)));
   }
+}
+
+// The machine's cores, caches, memory, GPUs and links.
+void draw_map(const Panel& p, const LessonMap& map) {
+  if (map.devices.empty()) return;
+  const Card card(p, "learn/map", tr("This machine"), {.hint = tr(kPortraitHint)});
+  if (card) draw_portrait(p, "learn/map", {map.devices, map.absent, map.links});
 }
 
 // The gap comes before the figures, so that a window of usual height shows it with the sentence.

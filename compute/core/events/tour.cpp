@@ -1,0 +1,117 @@
+#include "compute/core/events/tour.h"
+
+#include <fmt/format.h>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+
+namespace lab {
+namespace {
+
+// "0.31 %", "84 %": small shares keep two digits.
+std::string share_text(double share) {
+  const double shown = 100 * share;
+  return fmt::format("{:.{}f} %", shown, shown < 0.995 ? 2 : shown < 9.95 ? 1 : 0);
+}
+
+std::string quantity(TourQuestion question, double value) {
+  switch (question) {
+    case TourQuestion::SmallCopy: return format_seconds(value);
+    case TourQuestion::Training: return fmt::format("{:.0f} {}", value, tr(unit_of(question)));
+    case TourQuestion::Peak:
+    case TourQuestion::Bandwidth: break;
+  }
+  return format_si(value, unit_of(question));
+}
+
+std::string peak_sentence(const TourFigure& f) {
+  if (!f.plain_share) {
+    return tr("The most multiplications and additions per second that its units can do.");
+  }
+  const std::string plain = share_text(*f.plain_share);
+  if (!f.best_share) {
+    return is_gpu(f.device) ? trf("One thread per element uses {} of this GPU.", plain)
+                            : trf("Three plain loops use {} of this processor.", plain);
+  }
+  const std::string best = share_text(*f.best_share);
+  return is_gpu(f.device)
+             ? trf("One thread per element uses {} of this GPU, the lab's fastest kernel {}.",
+                   plain, best)
+             : trf("Three plain loops use {} of this processor, the lab's fastest kernel {}.",
+                   plain, best);
+}
+
+std::string copy_sentence(const TourFigure& f) {
+  const std::string bytes = format_bytes(kTourCopy_bytes);
+  if (is_gpu(f.device)) {
+    return trf("To bring {} from main memory to the GPU: the price of asking, not of the bytes.",
+               bytes);
+  }
+  if (!f.one_thread_s) {
+    return trf("One core copies {} in this time; several would first have to be woken.", bytes);
+  }
+  const std::string one = format_seconds(*f.one_thread_s);
+  return *f.one_thread_s < f.value
+             ? trf("{} threads copy {} in this time, one alone in {}: waking threads costs more "
+                   "than so few bytes.",
+                   f.threads, bytes, one)
+             : trf("{} threads copy {} in this time, one alone in {}.", f.threads, bytes, one);
+}
+
+}  // namespace
+
+const char* unit_of(TourQuestion question) {
+  switch (question) {
+    case TourQuestion::Peak: return "FLOP/s";
+    case TourQuestion::Bandwidth: return "B/s";
+    case TourQuestion::SmallCopy: return "s";
+    case TourQuestion::Training: break;
+  }
+  return LAB_TEXT("images/s");
+}
+
+const char* question_text(TourQuestion question) {
+  switch (question) {
+    case TourQuestion::Peak: return tr("How many multiplications and additions per second?");
+    case TourQuestion::Bandwidth: return tr("How many bytes per second does its memory deliver?");
+    case TourQuestion::SmallCopy: return tr("How long does even the smallest piece of work take?");
+    case TourQuestion::Training: break;
+  }
+  return tr("How many images per second does a small network learn from?");
+}
+
+std::string value_text(const TourFigure& figure) {
+  return figure.missing.empty() ? quantity(figure.question, figure.value) : "N/A";
+}
+
+std::string spread_text(const TourFigure& f) {
+  if (!f.missing.empty() || f.n == 0 || f.median <= 0) return {};
+  const std::string spread = share_text((f.high - f.low) / 2 / f.median);
+  const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
+  const std::string text =
+      ceiling ? trf("best of {}, ±{}", f.n, spread) : trf("median of {}, ±{}", f.n, spread);
+  return f.unstable ? trf("{}, unstable", text) : text;
+}
+
+std::string percentiles_text(const TourFigure& f) {
+  if (!f.missing.empty() || f.n == 0) return {};
+  return trf("median {}, p10 {}, p90 {}, n = {}", quantity(f.question, f.median),
+             quantity(f.question, f.low), quantity(f.question, f.high), f.n);
+}
+
+std::string sentence_of(const TourFigure& f) {
+  if (!f.missing.empty()) return trf("Not available: {}.", tr(f.missing));
+  switch (f.question) {
+    case TourQuestion::Peak: return peak_sentence(f);
+    case TourQuestion::Bandwidth:
+      return is_gpu(f.device)
+                 ? tr("A kernel that copies within the GPU's memory; bytes read and written count.")
+                 : tr("All threads read far more than the caches hold; large tensors wait for "
+                      "this.");
+    case TourQuestion::SmallCopy: return copy_sentence(f);
+    case TourQuestion::Training: break;
+  }
+  return tr("Forward, backward and update of the chapters' network, 256 images per step.");
+}
+
+}  // namespace lab

@@ -1,0 +1,254 @@
+#include "compute/experiments/tour/tour_experiment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compute/core/error.h"
+#include "compute/core/events/event.h"
+#include "compute/core/language.h"
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/experiments/training/training_experiment.h"
+#include "compute/experiments/transfers/transfer_experiment.h"
+#include "compute/machine/machine.h"
+#include "compute/measure/measure.h"
+#include "compute/measure/statistics.h"
+#include "compute/run/run_context.h"
+
+namespace lab {
+namespace {
+
+// Budgets of one device in a tour of kUsual_s seconds; peaks and bandwidths have their own.
+constexpr double kUsual_s = 20;
+constexpr double kKernel_s = 1.2, kCopy_s = 0.6, kTraining_s = 5;
+constexpr double kLeastShare = 0.25;  // of these, however many devices there are
+// A kernel whose single run takes four budgets is refused, and the plain one is slow.
+constexpr double kLeastKernel_s = 0.25;
+
+// Large enough that the plain kernel leaves the nearest cache, or that a GPU is filled.
+constexpr std::int64_t kCpuSize = 512, kGpuSize = 2048;
+constexpr std::int64_t kTrainImages = 4096, kTestImages = 256;
+constexpr std::int64_t kTrialSteps = 8, kWarmupSteps = 3, kMostSteps = 2000;
+constexpr double kReportInterval_s = 0.25;  // between figures that are still being measured
+
+// Ends of the stages, as shares of the progress.
+constexpr double kLadderEnd = 0.5, kCopiesEnd = 0.58;
+
+class Tour final : public Experiment {
+ public:
+  explicit Tour(const StartTour& request) : request_(request) {}
+
+  void run(RunContext& ctx) override {
+    if (!(request_.seconds > 0)) {
+      throw Error(Errc::Usage, trf("tour: a duration of {} s is too short; give a time above 0",
+                                   request_.seconds));
+    }
+    choose_devices(ctx);
+    const RunContext::Tap tap(ctx, [&](const Payload& payload) {
+      std::visit([&](const auto& result) { see(ctx, result); }, payload);
+    });
+    const auto devices = static_cast<double>(devices_.size());
+    scale_ = request_.seconds / kUsual_s * std::max(1 / devices, kLeastShare);
+    stage(ctx, 0, kLadderEnd, {TourQuestion::Peak, TourQuestion::Bandwidth},
+          [&](Device device) { run_ladder(ctx, device); });
+    stage(ctx, kLadderEnd, kCopiesEnd, {TourQuestion::SmallCopy},
+          [&](Device device) { run_copy(ctx, device); });
+    stage(ctx, kCopiesEnd, 1, {TourQuestion::Training},
+          [&](Device device) { run_training(ctx, device); });
+    ctx.progress(1, tr("done"));
+  }
+
+ private:
+  void choose_devices(RunContext& ctx) {
+    require_timed("tour", request_.devices);
+    devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
+    std::erase_if(devices_, [&](Device device) {
+      ctx.machine().at(device);
+      if (is_timed(device)) return false;
+      ctx.emit(Skipped{to_string(device), tr(kNeverTimed)});
+      return true;
+    });
+  }
+
+  // Answers the questions for every device in turn.
+  void stage(RunContext& ctx, double begin, double end, const std::vector<TourQuestion>& questions,
+             const std::function<void(Device)>& measure_device) {
+    const double each = (end - begin) / static_cast<double>(devices_.size());
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const double first = begin + each * static_cast<double>(i);
+      const RunContext::Part part(ctx, first, first + each, "");
+      std::string why = tr("it was not measured");
+      try {
+        measure_device(devices_[i]);
+      } catch (const Error& e) {
+        if (e.code() != Errc::OutOfMemory && e.code() != Errc::Unsupported) throw;
+        why = e.what();
+      }
+      for (const TourQuestion question : questions) complete(ctx, devices_[i], question, why);
+    }
+  }
+
+  TourFigure& figure(Device device, TourQuestion question) {
+    TourFigure& found = figures_[{device, question}];
+    found.device = device;
+    found.question = question;
+    return found;
+  }
+
+  void complete(RunContext& ctx, Device device, TourQuestion question, const std::string& why) {
+    TourFigure& one = figure(device, question);
+    one.complete = true;
+    if (one.n == 0 && one.missing.empty()) one.missing = why;
+    ctx.emit(one);
+  }
+
+  // ---- the experiments -----------------------------------------------------------------------
+
+  void run_ladder(RunContext& ctx, Device device) const {
+    StartMatmul request;
+    request.devices = {device};
+    request.kernels = {kPlain, "best"};
+    request.sizes = {is_gpu(device) ? kGpuSize : kCpuSize};
+    request.budget_s = std::max(scale_ * kKernel_s, kLeastKernel_s);
+    make_matmul_experiment(request)->run(ctx);
+  }
+
+  void run_copy(RunContext& ctx, Device device) const {
+    StartTransfers request;
+    request.from = {is_gpu(device) ? cpu() : device};
+    request.to = {device};
+    if (is_gpu(device)) request.memory = {MemoryKind::Pinned};
+    request.ops = {TransferOp::Copy};
+    request.sizes_bytes = {kTourCopy_bytes};
+    request.budget_s = scale_ * kCopy_s;
+    make_transfer_experiment(request)->run(ctx);
+  }
+
+  // A few steps show how many fit into the time.
+  void run_training(RunContext& ctx, Device device) {
+    StartTraining request;
+    request.devices = {device};
+    request.synthetic_train = kTrainImages;
+    request.synthetic_test = kTestImages;
+    request.evaluate = false;
+    request.epochs = kMostSteps;
+    request.steps = kTrialSteps;
+    train(ctx, request, 0, 0.2);
+    const double step_s = step_times_.empty() ? 0 : median(step_times_);
+    if (step_s <= 0) return;
+    request.steps = std::clamp<std::int64_t>(std::llround(scale_ * kTraining_s / step_s),
+                                             kTrialSteps, kMostSteps);
+    train(ctx, request, 0.2, 1);
+  }
+
+  void train(RunContext& ctx, const StartTraining& request, double begin, double end) {
+    const RunContext::Part part(ctx, begin, end,
+                                trf("training on {}", to_string(request.devices.front())));
+    training_on_ = request.devices.front();
+    step_times_.clear();
+    make_training_experiment(request)->run(ctx);
+    report_training(ctx);
+  }
+
+  // ---- their results -------------------------------------------------------------------------
+
+  void see(RunContext& ctx, const PeakSample& peak) {
+    TourFigure& one = figure(peak.device, TourQuestion::Peak);
+    const double flop = peak.gflops * 1e9 * peak.time.min_s;
+    one.value = peak.gflops * 1e9;
+    one.threads = peak.threads;
+    set_rates(one, flop, peak.time);
+    ctx.emit(one);
+  }
+
+  void see(RunContext& ctx, const MatmulSample& sample) {
+    TourFigure& one = figure(sample.device, TourQuestion::Peak);
+    if (!sample.share_of_peak) return;
+    (sample.kernel == kPlain ? one.plain_share : one.best_share) = sample.share_of_peak;
+    ctx.emit(one);
+  }
+
+  void see(RunContext& ctx, const CeilingsMeasured& ceilings) {
+    TourFigure& one = figure(ceilings.device, TourQuestion::Bandwidth);
+    one.threads = ceilings.threads;
+    for (const BandwidthCeiling& level : ceilings.bandwidth) {
+      if (level.cache_bytes != 0) continue;
+      one.value = level.gb_per_s * 1e9;
+      set_rates(one, static_cast<double>(level.working_set_bytes), level.time);
+    }
+    if (one.n == 0) one.missing = skipped_;
+    ctx.emit(one);
+  }
+
+  // Main memory is the last level whose bandwidth is measured or skipped.
+  void see(RunContext& /*ctx*/, const Skipped& skipped) { skipped_ = skipped.reason; }
+
+  // Threads of a CPU device: one, then all; a GPU's copy engine, then its kernel.
+  void see(RunContext& ctx, const TransferSample& sample) {
+    if (sample.mover == TransferMover::Kernel) return;
+    TourFigure& one = figure(sample.to, TourQuestion::SmallCopy);
+    if (one.n > 0) one.one_thread_s = one.value;
+    one.threads = is_gpu(sample.to) ? 0 : sample.threads;
+    one.value = one.median = sample.time.median_s;
+    one.low = sample.time.p10_s;
+    one.high = sample.time.p90_s;
+    one.n = sample.time.n;
+    one.unstable = sample.time.unstable;
+    ctx.emit(one);
+  }
+
+  void see(RunContext& ctx, const StepDone& step) {
+    if (step.step <= kWarmupSteps || step.images_per_s <= 0) return;
+    images_per_step_ = static_cast<double>(step.images);
+    step_times_.push_back(images_per_step_ / step.images_per_s);
+    const double now_s = monotonic_s();
+    if (now_s - reported_s_ < kReportInterval_s) return;
+    reported_s_ = now_s;
+    report_training(ctx);
+  }
+
+  template <typename Other>
+  void see(RunContext& /*ctx*/, const Other& /*result*/) {}
+
+  void report_training(RunContext& ctx) {
+    if (step_times_.empty()) return;
+    TourFigure& one = figure(training_on_, TourQuestion::Training);
+    std::vector<double> times = step_times_;
+    set_rates(one, images_per_step_, summarise(times));
+    one.unstable = median_spread(times) > MeasureOptions{}.max_spread;
+    one.value = one.median;
+    ctx.emit(one);
+  }
+
+  static void set_rates(TourFigure& to, double work, const Timing& time) {
+    to.median = work / time.median_s;
+    to.low = work / time.p90_s;
+    to.high = work / time.p10_s;
+    to.n = time.n;
+    to.unstable = time.unstable;
+  }
+
+  static constexpr const char* kPlain = "naive";  // the first rung of every ladder
+
+  const StartTour request_;
+  std::vector<Device> devices_;
+  double scale_ = 1;  // of the budgets
+  std::map<std::pair<Device, TourQuestion>, TourFigure> figures_;
+  std::string skipped_ = tr("it was not measured");
+  Device training_on_;
+  double images_per_step_ = 0, reported_s_ = 0;
+  std::vector<double> step_times_;  // of the training in progress
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_tour_experiment(const StartTour& request) {
+  return std::make_unique<Tour>(request);
+}
+
+}  // namespace lab

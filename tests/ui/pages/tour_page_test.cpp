@@ -1,0 +1,318 @@
+// The Tour page: the button, the figures and the portrait of the machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "compute/machine/cpu_topology.h"
+#include "tests/support/sample_gpus.h"
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::WidgetRect;
+
+constexpr ImVec2 kTall{1280, 2400};
+
+const WidgetRect* value_of(const Lab& lab, const std::string& figure) {
+  return lab.backend.find("tour/" + figure + "/value");
+}
+
+TEST(TourPage, IsTheFirstPageOfANewUser) {
+  EXPECT_EQ(ui::ViewState{}.page, Page::Tour);
+  EXPECT_EQ(static_cast<int>(Page::Tour), 0) << "Ctrl+1";
+}
+
+TEST(TourPage, OneButtonMeasuresAllDevices) {
+  Lab lab(make_scene(Page::Tour, Scene::Empty));
+  lab.open(Page::Tour);
+  EXPECT_TRUE(lab.visible("tour/cpu:0/peak"));
+  EXPECT_FALSE(lab.visible("tour/cpu:0/peak/value"));
+  lab.click("tour/measure");
+  ASSERT_EQ(lab.sent<StartTour>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTour>()[0].devices.empty());
+}
+
+TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
+  Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
+  lab.open(Page::Tour);
+  for (const char* device : {"cpu:0", "cpu:1"}) {
+    for (const TourQuestion question : enum_values<TourQuestion>()) {
+      EXPECT_TRUE(lab.visible(std::string("tour/") + device + "/" + to_string(question)));
+    }
+  }
+  const WidgetRect* peak = value_of(lab, "cpu:0/peak");
+  ASSERT_NE(peak, nullptr);
+  EXPECT_EQ(peak->label, "187 GFLOP/s");
+  EXPECT_EQ(peak->value,
+            "Three plain loops use 0.31 % of this processor, the lab's fastest kernel 84 %.");
+  EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
+  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+  const WidgetRect* missing = value_of(lab, "cpu:1/bandwidth");
+  ASSERT_NE(missing, nullptr);
+  EXPECT_EQ(missing->label, "N/A");
+  EXPECT_NE(missing->value.find("2 GiB"), std::string::npos) << "the reason";
+}
+
+TEST(TourPage, TextsNameTheSpreadOrTheReason) {
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.median = 180e9, peak.low = 171e9, peak.high = 189e9;
+  EXPECT_EQ(spread_text(peak), "best of 31, ±5.0 %");
+  EXPECT_EQ(percentiles_text(peak),
+            "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
+  TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+  copy.unstable = true;
+  EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unstable");
+  EXPECT_NE(sentence_of(copy).find("60.0 ns"), std::string::npos) << "one thread";
+  copy.missing = "no room";
+  EXPECT_EQ(spread_text(copy) + percentiles_text(copy), "");
+  EXPECT_EQ(sentence_of(copy), "Not available: no room.");
+}
+
+TEST(TourPage, ATileOpensThePageThatExplainsIt) {
+  for (const auto& [figure, page] :
+       {std::pair{"peak", Page::Matmul}, std::pair{"bandwidth", Page::Transfers},
+        std::pair{"small_copy", Page::Transfers}, std::pair{"training", Page::Training}}) {
+    Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
+    lab.open(Page::Tour);
+    lab.click(std::string("tour/cpu:0/") + figure + "/link");
+    EXPECT_EQ(lab.view.page, page) << figure;
+  }
+}
+
+TEST(TourPage, FiguresFillWhileItRuns) {
+  Lab lab(make_scene(Page::Tour, Scene::Running), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_TRUE(lab.visible("tour/progress"));
+  EXPECT_TRUE(lab.visible("tour/cpu:0/peak/value"));
+  EXPECT_FALSE(lab.visible("tour/cpu:0/training/value"));
+  lab.click("tour/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
+}
+
+TEST(TourPage, OldFiguresStayUntilNewOnesArrive) {
+  ui::Model model = make_scene(Page::Tour, Scene::Done);
+  model.apply(event(2, 300, JobStarted{"again", StartTour{}}));
+  TourFigure first = tour_figure(cpu(), TourQuestion::Peak);
+  first.value = 200e9;
+  model.apply(event(2, 301, first));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
+  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+}
+
+TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  model.apply(event(1, 301, tour_figure(cpu(), TourQuestion::Peak)));
+  model.apply(event(1, 302, CoresShared{0.31}));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model));
+  lab.open(Page::Tour);
+  const WidgetRect* note = lab.backend.find("tour/others");
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->label.find("31 %"), std::string::npos);
+}
+
+TEST(TourPage, EmulatedGpusAreNeverTimed) {
+  MachineInfo machine = machine_of(1);
+  DeviceInfo info;
+  info.device = emulated_gpu();
+  info.name = "Emulated GPU";
+  machine.devices.push_back(info);
+  Lab lab(ui::Model(machine), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_FALSE(lab.visible("tour/emu:0/peak"));
+  const WidgetRect* note = lab.backend.find("tour/untimed");
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->label.find("emu:0"), std::string::npos);
+  EXPECT_NE(note->label.find("never timed"), std::string::npos);
+}
+
+// --- the portrait ---------------------------------------------------------------------------
+
+// A machine of hwloc's synthetic description, divided into CPU devices, with GPUs.
+ui::Model machine_like(const std::string& synthetic, int cpu_devices, int gpus) {
+  const CpuTopology topology = read_topology(synthetic);
+  MachineInfo machine = machine_of(cpu_devices);
+  const std::size_t cores = topology.cores.size();
+  for (int i = 0; i < cpu_devices; ++i) {
+    const auto part = [&](int k) {
+      return topology.cores.begin() +
+             static_cast<std::ptrdiff_t>(cores * static_cast<std::size_t>(k) /
+                                         static_cast<std::size_t>(cpu_devices));
+    };
+    DeviceInfo info = describe_cores(topology, {part(i), part(i + 1)});
+    info.device = cpu(i);
+    info.name = "A processor with a name that is long, as those of most processors are";
+    info.memory_total_bytes = 1024 * kGiB;
+    machine.devices[static_cast<std::size_t>(i)] = info;
+  }
+  Telemetry all;
+  if (gpus > 0) machine.absent.clear();
+  for (int i = 0; i < gpus; ++i) {
+    DeviceInfo info;
+    info.device = gpu(i);
+    info.name = "NVIDIA H200";
+    info.pci_bus_id = "0000:0" + std::to_string(i) + ":00.0";
+    info.memory_total_bytes = 141 * kGiB;
+    machine.devices.push_back(info);
+  }
+  ui::Model model(machine);
+  for (const DeviceInfo& info : machine.devices) {
+    DeviceTelemetry one;
+    one.device = info.device;
+    one.t_s = 1;
+    one.utilisation = 0.5;
+    one.memory_available_bytes = 700 * kGiB;
+    for (std::size_t c = 0; c < info.cores.size(); ++c) {
+      one.core_utilisation.push_back(static_cast<double>(c % 11) / 10);
+    }
+    all.devices.push_back(one);
+    if (info.pci_bus_id.empty()) continue;
+    GpuFacts facts = gpu_facts(info.pci_bus_id);
+    for (const DeviceInfo& other : machine.devices) {
+      const bool peer = !other.pci_bus_id.empty() && other.pci_bus_id != info.pci_bus_id;
+      if (peer) facts.peers.push_back(gpu_peer(other.pci_bus_id));
+    }
+    all.gpu_facts.push_back(facts);
+    all.gpus.push_back(gpu_reading(1, info.pci_bus_id));
+  }
+  model.apply(event(0, 1, all));
+  return model;
+}
+
+bool inside(const WidgetRect& part, const WidgetRect& whole) {
+  return part.min.x >= whole.min.x && part.max.x <= whole.max.x + 1 && part.min.y >= whole.min.y &&
+         part.max.y <= whole.max.y + 1;
+}
+
+bool apart(const WidgetRect& a, const WidgetRect& b) {
+  return a.max.x <= b.min.x + 0.5F || b.max.x <= a.min.x + 0.5F || a.max.y <= b.min.y + 0.5F ||
+         b.max.y <= a.min.y + 0.5F;
+}
+
+struct Portrait {
+  const char* synthetic;
+  int cores, cpu_devices, gpus;
+};
+
+class TourPortrait : public ::testing::TestWithParam<std::tuple<Portrait, float>> {};
+
+TEST_P(TourPortrait, PartsAreLegibleAndDoNotOverlap) {
+  const auto& [machine, scale] = GetParam();
+  const ImVec2 size(1280 * scale, 4000);
+  Lab lab(machine_like(machine.synthetic, machine.cpu_devices, machine.gpus), scale, size);
+  lab.open(Page::Tour);
+  const WidgetRect* card = lab.backend.find("tour/portrait");
+  ASSERT_NE(card, nullptr);
+  std::vector<const WidgetRect*> parts;
+  int cores = 0;
+  for (const WidgetRect& w : lab.backend.ui.widgets.all()) {
+    if (!w.path.starts_with("tour/portrait/")) continue;
+    parts.push_back(&w);
+    EXPECT_TRUE(inside(w, *card)) << w.path;
+    if (w.kind != "meter") continue;
+    ++cores;
+    EXPECT_GE(std::min(w.max.x - w.min.x, w.max.y - w.min.y), 9 * scale) << w.path;
+    EXPECT_FALSE(w.value.empty()) << w.path << " has no load";
+  }
+  EXPECT_EQ(cores, machine.cores);
+  for (int i = 0; i < machine.gpus; ++i) {
+    EXPECT_TRUE(lab.visible("tour/portrait/cuda:" + std::to_string(i)));
+  }
+  EXPECT_TRUE(lab.visible("tour/portrait/memory"));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      ASSERT_TRUE(apart(*parts[i], *parts[j])) << parts[i]->path << " and " << parts[j]->path;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Machines, TourPortrait,
+    ::testing::Combine(::testing::Values(Portrait{"package:1 core:1 pu:1", 1, 1, 0},
+                                         Portrait{"package:1 l3:1 l2:2 core:1 pu:2", 2, 2, 0},
+                                         Portrait{"package:1 l3:1 l2:8 core:1 pu:2", 8, 1, 1},
+                                         Portrait{"package:2 l3:8 l2:8 core:1 pu:2", 128, 1, 8},
+                                         Portrait{"package:2 core:64 pu:2", 128, 4, 0}),
+                       ::testing::Values(1.0F, 2.0F)),
+    [](const auto& tested) {
+      const Portrait& machine = std::get<0>(tested.param);
+      return "Cores" + std::to_string(machine.cores) + "Devices" +
+             std::to_string(machine.cpu_devices) + "Gpus" + std::to_string(machine.gpus) + "Scale" +
+             std::to_string(static_cast<int>(std::get<1>(tested.param)));
+    });
+
+TEST(TourPortraitText, ManyCoresTakeLessThanAWindow) {
+  Lab lab(machine_like("package:2 l3:8 l2:8 core:1 pu:2", 1, 8), 1, {1280, 4000});
+  lab.open(Page::Tour);
+  const WidgetRect* card = lab.backend.find("tour/portrait");
+  ASSERT_NE(card, nullptr);
+  EXPECT_LT(card->max.y - card->min.y, 600);
+}
+
+TEST(TourPortraitText, HoveringACoreGivesItsDetails) {
+  Lab lab(machine_like("package:1 l3:1 l2:2 core:1 pu:2", 2, 0), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* core = lab.backend.find("tour/portrait/cpu:1/2");
+  ASSERT_NE(core, nullptr);
+  lab.backend.move_to(NullBackend::centre(*core));
+  lab.frames(60);
+  const WidgetRect* tooltip = lab.backend.find("tooltip");
+  ASSERT_NE(tooltip, nullptr);
+  EXPECT_NE(tooltip->value.find("Core 2 of cpu:1, busy"), std::string::npos) << tooltip->value;
+  EXPECT_NE(tooltip->value.find("shared by 2 cores"), std::string::npos)
+      << "the cache that two devices share is one: " << tooltip->value;
+}
+
+TEST(TourPortraitText, NamesTheKindOfACore) {
+  MachineInfo machine = machine_of(1);
+  CoreKind fast, small;
+  fast.name = "performance";
+  fast.clock_max_mhz = 5200.0;
+  fast.cores = {0};
+  small.number = 1;
+  small.name = "efficient";
+  small.cores = {1};
+  machine.devices[0].core_kinds = {fast, small};
+  Lab lab{ui::Model(machine), 1, kTall};
+  lab.open(Page::Tour);
+  for (const auto& [core, text] : {std::pair{"0", "performance core, up to 5.2 GHz"},
+                                   std::pair{"1", "efficient core"}}) {
+    lab.backend.move_to(
+        NullBackend::centre(*lab.backend.find(std::string("tour/portrait/cpu:0/") + core)));
+    lab.frames(60);
+    const WidgetRect* tooltip = lab.backend.find("tooltip");
+    ASSERT_NE(tooltip, nullptr);
+    EXPECT_NE(tooltip->value.find(text), std::string::npos) << tooltip->value;
+  }
+}
+
+// --- notices --------------------------------------------------------------------------------
+
+TEST(Notice, IsShownOnEveryPageUntilItIsClosed) {
+  Lab lab(make_scene(Page::Tour, Scene::Empty));
+  lab.view.notice = "Install the package fonts-noto-cjk.";
+  for (int page = 0; page < ui::kPages; ++page) {
+    lab.open(static_cast<Page>(page));
+    const WidgetRect* text = lab.backend.find("notice/text");
+    ASSERT_NE(text, nullptr) << page;
+    EXPECT_EQ(text->label, lab.view.notice);
+  }
+  lab.click("notice/close");
+  EXPECT_FALSE(lab.visible("notice/text"));
+  lab.view.notice = "Another sentence.";
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("notice/text"));
+}
+
+}  // namespace
+}  // namespace lab::test

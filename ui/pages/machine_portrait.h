@@ -1,0 +1,29 @@
+#pragma once
+// The machine as a picture: packages with their cores inside the caches that they share, filled by
+// the load of each core, main memory, GPUs and links. For use inside ui/pages only.
+#include <span>
+#include <string>
+
+#include "ui/pages/panel.h"
+
+namespace lab::ui {
+
+inline constexpr const char* kPortraitHint = LAB_TEXT(
+    "Cores inside the caches that they share; the caches of a single core are shown on hover. Each "
+    "core is filled as far as it is busy now.");
+
+struct MachinePicture {
+  std::span<const DeviceInfo> devices;
+  std::span<const AbsentDevice> absent;
+  std::span<const LessonMap::Link> links;
+};
+
+// Draws the picture across the width. Recorded: "<path>/cpu:0", the legend's entry of a CPU device,
+// "<path>/cpu:0/<OS number>" per core, its load as the value, "<path>/memory", and
+// "<path>/<device>" per GPU.
+void draw_portrait(const Panel& p, const std::string& path, const MachinePicture& picture);
+
+// This machine in a card, "tour/portrait".
+void portrait_card(const Panel& p);
+
+}  // namespace lab::ui

@@ -1,0 +1,265 @@
+#include "ui/pages/portrait_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kFewCores = 8;  // whose private caches are drawn
+constexpr float kCoreGap = 3, kBoxGap = 6, kPackageUnits = 260;
+
+// The size of a core in units for that many cores in the machine.
+struct CoreSize {
+  std::size_t cores;
+  float width, height;
+};
+constexpr CoreSize kCoreSizes[] = {
+    {4, 112, 44}, {8, 92, 36}, {16, 56, 30}, {48, 34, 26}, {160, 24, 20}};
+constexpr CoreSize kManyCores{0, 13, 13};
+
+CoreSize core_size(std::size_t cores) {
+  for (const CoreSize& size : kCoreSizes) {
+    if (cores <= size.cores) return size;
+  }
+  return kManyCores;
+}
+
+// A package or a cache with what it holds; or at the bottom a core.
+struct Nest {
+  int core = -1;
+  std::string label = {}, hint = {};
+  std::vector<Nest> inner = {};
+};
+
+std::vector<int> served_among(const PortraitCache& cache, const std::vector<int>& cores) {
+  std::vector<int> served;
+  for (const int core : cache.cores) {
+    if (std::find(cores.begin(), cores.end(), core) != cores.end()) served.push_back(core);
+  }
+  return served;
+}
+
+Nest nest_of(const PortraitCache& cache, std::size_t served) {
+  Nest nest;
+  nest.label = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
+  nest.hint = served == 1
+                  ? trf("Level {} cache, {}, of 1 core", cache.level, format_bytes(cache.bytes))
+                  : trf("Level {} cache, {}, shared by {} cores", cache.level,
+                        format_bytes(cache.bytes), served);
+  return nest;
+}
+
+// The cores inside the caches of `level` and below.
+std::vector<Nest> nests_of(const Silicon& silicon, const std::vector<int>& cores, int level) {
+  for (; level > 0; --level) {
+    std::vector<std::pair<const PortraitCache*, std::vector<int>>> held;
+    bool shared = false;
+    for (const PortraitCache& cache : silicon.caches) {
+      if (cache.level != level) continue;
+      std::vector<int> served = served_among(cache, cores);
+      if (served.empty()) continue;
+      shared = shared || served.size() > 1;
+      held.emplace_back(&cache, std::move(served));
+    }
+    if (held.empty() || (!shared && silicon.cores.size() > kFewCores)) continue;
+    std::vector<Nest> nests;
+    std::vector<int> rest = cores;  // those that no cache of the level serves
+    for (const auto& [cache, served] : held) {
+      nests.push_back(nest_of(*cache, served.size()));
+      nests.back().inner = nests_of(silicon, served, level - 1);
+      std::erase_if(rest, [&, &here = served](int core) {
+        return std::find(here.begin(), here.end(), core) != here.end();
+      });
+    }
+    if (rest.empty()) return nests;
+    std::vector<Nest> others = nests_of(silicon, rest, level - 1);
+    std::move(others.begin(), others.end(), std::back_inserter(nests));
+    return nests;
+  }
+  std::vector<Nest> nests;
+  for (const int core : cores) nests.push_back({.core = core});
+  return nests;
+}
+
+std::vector<Nest> packages_of(const Silicon& silicon) {
+  std::map<int, std::vector<int>> cores;
+  int levels = 0;
+  for (std::size_t i = 0; i < silicon.cores.size(); ++i) {
+    cores[silicon.cores[i].package].push_back(static_cast<int>(i));
+  }
+  for (const PortraitCache& cache : silicon.caches) levels = std::max(levels, cache.level);
+  std::vector<Nest> packages;
+  for (const auto& [package, here] : cores) {
+    Nest nest;
+    const std::string& name = silicon.cores[static_cast<std::size_t>(here.front())].device->name;
+    nest.label = cores.size() == 1 ? name : trf("Package {}: {}", package, name);
+    nest.hint = here.size() == 1 ? trf("{}, 1 core", nest.label)
+                                 : trf("{}, {} cores", nest.label, here.size());
+    nest.inner = nests_of(silicon, here, levels);
+    packages.push_back(std::move(nest));
+  }
+  return packages;
+}
+
+// --- places ---------------------------------------------------------------------------------
+
+float gap_of(const Ui& ui, bool cores) {
+  return ui.px(cores ? kCoreGap : kBoxGap);
+}
+
+bool is_core(const Nest& nest) {
+  return nest.core >= 0;
+}
+
+// The least width in which the nest looks good: its own cores in about two by one.
+float wish(const Ui& ui, const Nest& nest, const CoreSize& size) {
+  if (is_core(nest)) return ui.px(size.width);
+  const auto cores = std::count_if(nest.inner.begin(), nest.inner.end(), is_core);
+  const float columns = std::ceil(std::sqrt(2 * static_cast<float>(cores)));
+  float widest = text_size(ui.fonts.caption, "L3 32.0 MiB").x;
+  if (cores > 0) widest = std::max(widest, columns * ui.px(size.width + kCoreGap));
+  for (const Nest& inner : nest.inner) {
+    if (!is_core(inner)) widest = std::max(widest, wish(ui, inner, size));
+  }
+  return widest + 2 * ui.px(kPortraitPad);
+}
+
+PortraitBox box_of(const Ui& ui, const Nest& nest, const CoreSize& size, float width);
+
+// Lays the nests out in lines of equal columns across `width`; returns their height.
+float place_in_lines(const Ui& ui, const std::vector<const Nest*>& nests, const CoreSize& size,
+                     ImVec2 at, float width, std::vector<PortraitBox>& to) {
+  if (nests.empty()) return 0;
+  const float gap = gap_of(ui, is_core(*nests.front()));
+  float least = 1;
+  for (const Nest* nest : nests) least = std::max(least, wish(ui, *nest, size));
+  const std::size_t fit = std::clamp<std::size_t>(
+      static_cast<std::size_t>(std::max(0.0F, (width + gap) / (least + gap))), 1, nests.size());
+  const std::size_t lines = (nests.size() + fit - 1) / fit;
+  const std::size_t columns = (nests.size() + lines - 1) / lines;
+  const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  float y = 0;
+  for (std::size_t first = 0; first < nests.size(); first += columns) {
+    const std::size_t end = std::min(first + columns, nests.size());
+    const std::size_t begin_of_line = to.size();
+    float tallest = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      PortraitBox box = box_of(ui, *nests[i], size, each);
+      box.pos = {at.x + (each + gap) * static_cast<float>(i - first), at.y + y};
+      tallest = std::max(tallest, box.size.y);
+      to.push_back(std::move(box));
+    }
+    for (std::size_t i = begin_of_line; i < to.size(); ++i) to[i].size.y = tallest;
+    y += tallest + gap;
+  }
+  return y - gap;
+}
+
+PortraitBox box_of(const Ui& ui, const Nest& nest, const CoreSize& size, float width) {
+  PortraitBox box{.core = nest.core, .label = nest.label, .hint = nest.hint};
+  box.size = {width, ui.px(size.height)};
+  if (is_core(nest)) return box;
+  const float pad = ui.px(kPortraitPad);
+  std::vector<const Nest*> cores, boxes;
+  for (const Nest& inner : nest.inner) (is_core(inner) ? cores : boxes).push_back(&inner);
+  const float inside = std::max(1.0F, width - 2 * pad);
+  float y = ui.px(kPortraitLabel);
+  y += place_in_lines(ui, cores, size, {pad, y}, inside, box.inner);
+  if (!cores.empty() && !boxes.empty()) y += gap_of(ui, false);
+  y += place_in_lines(ui, boxes, size, {pad, y}, inside, box.inner);
+  box.size.y = y + pad;
+  return box;
+}
+
+void add_cache(Silicon& to, std::map<std::pair<int, int>, std::size_t>& known,
+               const CacheInfo& cache, std::size_t instance, std::vector<int> cores) {
+  if (instance < cache.numbers.size()) {
+    const auto [found, fresh] =
+        known.try_emplace({cache.level, cache.numbers[instance]}, to.caches.size());
+    if (!fresh) {
+      std::vector<int>& all = to.caches[found->second].cores;
+      for (const int core : cores) {
+        if (std::find(all.begin(), all.end(), core) == all.end()) all.push_back(core);
+      }
+      return;
+    }
+  }
+  to.caches.push_back({cache.level, cache.size_bytes, std::move(cores)});
+}
+
+}  // namespace
+
+Silicon silicon_of(std::span<const DeviceInfo> devices) {
+  Silicon silicon;
+  std::map<int, int> places;                          // of cores, by OS number
+  std::map<std::pair<int, int>, std::size_t> caches;  // by level and number
+  for (const DeviceInfo& info : devices) {
+    if (info.device.kind != DeviceKind::Cpu) continue;
+    std::vector<int> here;
+    for (std::size_t i = 0; i < info.cores.size(); ++i) {
+      const auto [found, fresh] =
+          places.try_emplace(info.cores[i], static_cast<int>(silicon.cores.size()));
+      here.push_back(found->second);
+      if (!fresh) continue;
+      const int package = i < info.core_packages.size() ? info.core_packages[i] : 0;
+      silicon.cores.push_back({&info, i, info.cores[i], package, nullptr});
+    }
+    for (const CoreKind& kind : info.core_kinds) {
+      for (const int core : kind.cores) {
+        const int place = here[static_cast<std::size_t>(core)];
+        silicon.cores[static_cast<std::size_t>(place)].kind = &kind;
+      }
+    }
+    for (const CacheInfo& cache : info.caches) {
+      for (std::size_t i = 0; i < cache.cores.size(); ++i) {
+        std::vector<int> cores;
+        for (const int core : cache.cores[i]) {
+          const int place = here[static_cast<std::size_t>(core)];
+          // Devices that share a core name its caches again.
+          if (silicon.cores[static_cast<std::size_t>(place)].device == &info) {
+            cores.push_back(place);
+          }
+        }
+        if (!cores.empty()) add_cache(silicon, caches, cache, i, std::move(cores));
+      }
+    }
+  }
+  return silicon;
+}
+
+std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width) {
+  const std::vector<Nest> packages = packages_of(silicon);
+  const CoreSize size = core_size(silicon.cores.size());
+  const float gap = ui.px(kBoxGap);
+  const auto fit =
+      static_cast<std::size_t>(std::max(1.0F, (width + gap) / (ui.px(kPackageUnits) + gap)));
+  const std::size_t lines = (packages.size() + fit - 1) / fit;
+  const std::size_t columns = (packages.size() + lines - 1) / lines;
+  const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  std::vector<PortraitBox> boxes;
+  float y = 0;
+  for (std::size_t first = 0; first < packages.size(); first += columns) {
+    const std::size_t end = std::min(first + columns, packages.size());
+    float tallest = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      boxes.push_back(box_of(ui, packages[i], size, each));
+      boxes.back().pos = {(each + gap) * static_cast<float>(i - first), y};
+      tallest = std::max(tallest, boxes.back().size.y);
+    }
+    y += tallest + gap;
+  }
+  return boxes;
+}
+
+}  // namespace lab::ui

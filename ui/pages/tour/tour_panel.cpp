@@ -1,0 +1,223 @@
+// The Tour page: one button, four figures per device, and a portrait of the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/pages/machine_portrait.h"
+#include "ui/pages/panel.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kTileUnits = 230;      // the narrowest useful tile
+constexpr float kTileHeight = 176;     // of a tile without a figure
+constexpr float kMeasureUnits = 200;   // of the button
+constexpr std::size_t kQuestions = 4;  // in a row if they fit
+
+struct Tile {
+  TourQuestion question;
+  Page page;         // that explains the figure
+  const char* link;  // LAB_TEXT
+};
+constexpr std::array<Tile, kQuestions> kTiles = {{
+    {TourQuestion::Peak, Page::Matmul, LAB_TEXT("See why: Matmul")},
+    {TourQuestion::Bandwidth, Page::Transfers, LAB_TEXT("See it by size: Transfers")},
+    {TourQuestion::SmallCopy, Page::Transfers, LAB_TEXT("See the latency: Transfers")},
+    {TourQuestion::Training, Page::Training, LAB_TEXT("Train it: Training")},
+}};
+
+std::vector<const DeviceInfo*> timed_devices(const Panel& p) {
+  std::vector<const DeviceInfo*> timed;
+  for (const DeviceInfo& info : p.model.machine().devices) {
+    if (is_timed(info.device)) timed.push_back(&info);
+  }
+  return timed;
+}
+
+// About how long a tour takes, with a minimum per device.
+std::string duration_text(std::size_t devices) {
+  const double all_s = StartTour{}.seconds * std::max(1.0, static_cast<double>(devices) / 4);
+  return trf("About {:.0f} s", all_s);
+}
+
+// --- the head -------------------------------------------------------------------------------
+
+void run_state(const Panel& p) {
+  Ui& ui = p.ui;
+  const RunningJob& job = *p.model.job();
+  progress_bar(ui, "tour/progress", job.done, 0, 8);
+  std::string text = job.what;
+  if (job.left_s) text = trf("{}, {} left", text, format_seconds(*job.left_s));
+  caption(ui, text);
+}
+
+void head_text(const Panel& p) {
+  Ui& ui = p.ui;
+  title(ui, tr("What can this machine do?"));
+  record_item(ui, "tour/title", "text", tr("What can this machine do?"));
+  if (runs(p, Page::Tour)) {
+    run_state(p);
+    return;
+  }
+  muted(ui, tr("Four short measurements on every device, the same as on the other pages. Each "
+               "figure leads to the page that explains it."));
+}
+
+void head_button(const Panel& p) {
+  Ui& ui = p.ui;
+  if (runs(p, Page::Tour)) {
+    if (button(ui, "tour/stop", tr("Stop"),
+               {.kind = ButtonKind::Danger,
+                .hint = tr("Stops the running job; results are kept. Esc asks first."),
+                .width = -1})) {
+      cancel(p);
+    }
+    return;
+  }
+  const bool again = !p.model.tour().current.empty();
+  if (start_button(p, "tour/measure", again ? tr("Measure again") : tr("Measure this machine"), "",
+                   true)) {
+    send(p, StartTour{});
+  }
+  const PageState& state = p.model.state(Page::Tour);
+  const bool done = again && state.phase == Phase::Done && !state.cancelled;
+  caption(ui, done ? trf("Took {}", format_seconds(state.seconds))
+                   : duration_text(timed_devices(p).size()));
+}
+
+void head_card(const Panel& p) {
+  const Card card(p, "tour/head", "");
+  if (!card) return;
+  {
+    Row row(p.ui, {1, -std::min(kMeasureUnits, width_left(p) * 0.4F)});
+    row.next();
+    head_text(p);
+    row.next();
+    head_button(p);
+  }
+  outcome_box(p, Page::Tour);
+}
+
+// --- tiles ----------------------------------------------------------------------------------
+
+struct Shown {
+  const TourFigure* figure = nullptr;
+  bool old = false;  // of the tour before the running one
+};
+
+Shown figure_of(const Panel& p, Device device, TourQuestion question) {
+  const Kept<TourResults>& kept = p.model.tour();
+  if (const TourFigure* now = kept.current.find(device, question)) return {now, false};
+  if (!kept.previous) return {};
+  return {kept.previous->find(device, question), true};
+}
+
+void no_figure(const Panel& p, const Tile& tile) {
+  Ui& ui = p.ui;
+  ImGui::PushFont(ui.fonts.figure);
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.theme->plot_axis);
+  note_text(ui.fonts.figure, "–");
+  ImGui::TextUnformatted("–");
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+  caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
+  muted(ui, question_text(tile.question));
+}
+
+void some_figure(const Panel& p, const TourFigure& figure) {
+  Ui& ui = p.ui;
+  number(ui, value_text(figure), ui.fonts.figure);
+  std::string spread = spread_text(figure);
+  hint(ui, percentiles_text(figure));
+  if (!figure.complete && runs(p, Page::Tour)) spread = trf("measuring; {}", spread);
+  caption(ui, spread);
+  muted(ui, sentence_of(figure));
+}
+
+void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
+  Ui& ui = p.ui;
+  const std::string path =
+      fmt::format("tour/{}/{}", lab::to_string(info.device), to_string(tile.question));
+  const Shown shown = figure_of(p, info.device, tile.question);
+  const Card card(p, path, tr(label_of(tile.question)),
+                  {.least = kTileHeight, .dimmed = shown.old});
+  if (!card) return;
+  if (shown.figure == nullptr) {
+    no_figure(p, tile);
+  } else {
+    some_figure(p, *shown.figure);
+    record_rect(ui, path + "/value", "text", value_text(*shown.figure), sentence_of(*shown.figure),
+                true, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+  }
+  if (button(ui, path + "/link", tr(tile.link), {.kind = ButtonKind::Quiet})) {
+    p.view.page = tile.page;
+  }
+}
+
+void device_heading(const Panel& p, const DeviceInfo& info) {
+  Ui& ui = p.ui;
+  const std::string name = lab::to_string(info.device);
+  const std::size_t cores = info.cores.size();
+  const std::string what = cores == 0   ? info.name
+                           : cores == 1 ? trf("{}, 1 core", info.name)
+                                        : trf("{}, {} cores", info.name, cores);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImFont* font = ui.fonts.strong;
+  ImGui::Dummy({width, font->FontSize});
+  if (!ImGui::IsItemVisible()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddCircleFilled({pos.x + ui.px(6), pos.y + font->FontSize / 2}, ui.px(4),
+                        styled(device_color(*ui.theme, info.device)));
+  const float x = pos.x + ui.px(18);
+  const float wide = draw_text(list, font, {x, pos.y}, ui.theme->text, name);
+  const float left = x + wide + ui.px(10);
+  draw_text_fitted(list, ui.fonts.body, {left, pos.y}, std::max(1.0F, pos.x + width - left),
+                   ui.theme->muted, what);
+  record_rect(ui, "tour/" + name, "text", name, what, true, pos,
+              {pos.x + width, pos.y + font->FontSize});
+}
+
+void device_row(const Panel& p, const DeviceInfo& info) {
+  device_heading(p, info);
+  const float width = width_left(p);
+  const std::size_t columns = width >= kQuestions * kTileUnits ? 4
+                              : width >= 2 * kTileUnits        ? 2
+                                                               : 1;
+  const std::vector<float> weights(columns, 1.0F);
+  for (std::size_t first = 0; first < kQuestions; first += columns) {
+    Row row(p.ui, weights, {.equal = true});
+    for (std::size_t i = first; i < first + columns; ++i) {
+      row.next();
+      tile_card(p, info, kTiles[i]);
+    }
+  }
+}
+
+// Names the devices that have no figures.
+void untimed_note(const Panel& p) {
+  std::string names;
+  for (const DeviceInfo& info : p.model.machine().devices) {
+    if (is_timed(info.device)) continue;
+    names += (names.empty() ? "" : ", ") + lab::to_string(info.device);
+  }
+  if (names.empty()) return;
+  note_box(p.ui, "tour/untimed", trf("{}: {}", names, tr(kEmulatedGpu)));
+}
+
+}  // namespace
+
+void draw_tour_page(const Panel& p) {
+  const StretchedArea area(p);
+  head_card(p);
+  for (const DeviceInfo* info : timed_devices(p)) device_row(p, *info);
+  untimed_note(p);
+  portrait_card(p);
+}
+
+}  // namespace lab::ui

@@ -21,6 +21,8 @@ namespace lab::app {
 namespace {
 
 constexpr double kTelemetryIntervalS = 1;
+// Until the second reading there are no loads to show, so both are drawn without delay.
+constexpr int kPromptReadings = 2;
 // The frame of the click on a menu entry and the next one still show the menu.
 constexpr int kFramesUntilMenuIsGone = 3;
 
@@ -51,8 +53,10 @@ Controller::Controller(Machine& machine, RankSession& session, bool scripted)
 Controller::News Controller::drain() {
   News news;
   for (const Event& event : channel_.drain()) {
-    const bool gauge = event.job == 0 && (std::holds_alternative<Telemetry>(event.payload) ||
-                                          std::holds_alternative<TensorList>(event.payload));
+    const bool reading = std::holds_alternative<Telemetry>(event.payload);
+    if (reading) ++readings_;
+    const bool gauge = event.job == 0 && readings_ > kPromptReadings &&
+                       (reading || std::holds_alternative<TensorList>(event.payload));
     (gauge ? news.gauges : news.results) = true;
     if (std::holds_alternative<JobFinished>(event.payload)) --unfinished_jobs_;
     model_.apply(event);

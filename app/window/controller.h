@@ -76,6 +76,7 @@ class Controller {
   std::vector<PendingPicture> pictures_;
   double telemetry_interval_s_;
   int unfinished_jobs_ = 0;  // submitted jobs whose end the model has not seen
+  int readings_ = 0;         // telemetry applied so far
   TensorStore tensors_;
   Channel channel_;
   Worker worker_;             // uses the members above

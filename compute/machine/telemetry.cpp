@@ -52,6 +52,8 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
 }
 
 constexpr double kShortest_s = 0.02;
+// Until the second reading, which is the first with rates.
+constexpr double kFirst_s = 0.25;
 
 bool same(const TensorInfo& a, const TensorInfo& b) {
   return a.id == b.id && a.name == b.name && a.bytes == b.bytes &&
@@ -236,26 +238,25 @@ void TelemetrySampler::loop(std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   TelemetryReader reader(machine_);
   TensorList shown;
-  bool first = true;
+  int readings = 0;
   while (!stop.stop_requested()) {
     const auto begin = Clock::now();
     const double t_s = lab_time_s();
     TensorList list = list_tensors(machine_);
-    if (first || !same(list, shown)) {
+    if (readings == 0 || !same(list, shown)) {
       shown = list;
       channel_.push({0, t_s, std::move(list)}, stop);
     }
-    first = false;
     channel_.push({0, t_s, reader.read(t_s)}, stop);
+    ++readings;
 
     std::unique_lock lock(mutex_);
-    const auto due = [&] {
-      const std::chrono::duration<double> passed = Clock::now() - begin;
-      return passed.count() >= interval_s_;
+    const auto interval = [&] {
+      const double shown_s = readings == 1 ? std::min(interval_s_, kFirst_s) : interval_s_;
+      return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(shown_s));
     };
-    while (!stop.stop_requested() && !due()) {
-      const auto end = begin + std::chrono::duration_cast<Clock::duration>(
-                                   std::chrono::duration<double>(interval_s_));
+    while (!stop.stop_requested() && Clock::now() - begin < interval()) {
+      const auto end = begin + interval();
       const double waited_for = interval_s_;
       changed_.wait_until(lock, stop, end, [&] { return interval_s_ != waited_for; });
     }

@@ -37,7 +37,8 @@ class TelemetryReader {
 // Samples the machine in the background and reports the readings as job 0.
 class TelemetrySampler {
  public:
-  // Starts immediately: sends a Telemetry every `interval_s`, and a TensorList whenever the live
+  // Starts immediately: sends a Telemetry every `interval_s`, the second one after a quarter of a
+  // second at most, since the first has no rates; and a TensorList whenever the live
   // buffers changed since the last one. `machine` and `channel` must outlive the sampler.
   TelemetrySampler(Machine& machine, Channel& channel, double interval_s = 0.5);
   // Stops promptly, regardless of the interval.

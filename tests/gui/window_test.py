@@ -29,7 +29,7 @@ from lab_program import (
     widgets,
 )
 
-PAGES = ["devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
+PAGES = ["tour", "devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
 SIZE = "1280x800"
 
@@ -436,7 +436,7 @@ def case_emulated(program, home):
         SIZE,
     )
     cards = widgets(home.file("devices.json"))
-    check("devices/emu:0" in cards and "devices/emu:1" in cards, f"{sorted(cards)}")
+    check("devices/list/emu:0" in cards and "devices/list/emu:1" in cards, f"{sorted(cards)}")
     seen = widgets(home.file("training.json"))
     check("training/error" not in seen, seen.get("training/error"))
     check("training/plot/loss" in seen, "the loss is not shown")

@@ -209,7 +209,8 @@ Ticks x_ticks(const Frame& f) {
   for (int round = 0; round < 3; ++round) {
     ticks = make_ticks(request(f.axes.x, f.x, std::max(1.0F, width / each)));
     float widest = 0;
-    for (const Tick& t : ticks.ticks) {
+    for (Tick& t : ticks.ticks) {
+      if (t.value == 0 && !t.label.empty() && !f.axes.x.zero.empty()) t.label = f.axes.x.zero;
       widest = std::max(widest, text_size(f.small_font(), t.label).x);
     }
     if (widest + f.ui.px(20) <= each) break;

@@ -32,6 +32,7 @@ struct Axis {
   bool binary = false;                       // ticks in KiB, MiB, GiB
   std::optional<double> min = {}, max = {};  // fixed ends, if set; otherwise they follow the data
   bool whole = false;                        // whole numbers only (steps, sizes)
+  std::string_view zero = {};                // label of the tick at 0 ("now"); empty: "0"
 };
 
 struct Axes {

@@ -45,6 +45,17 @@ TEST(TelemetrySampler, ReportsMachineAndTensorsAsJobZero) {
   ASSERT_TRUE(receives(channel, [](const Event& e) { return has_tensors(e, 0); }));
 }
 
+// The first reading has no rates, so that the second must not wait for the interval.
+TEST(TelemetrySampler, SendsRatesSoon) {
+  Machine machine;
+  Channel channel;
+  const TelemetrySampler sampler(machine, channel, 3600);
+  ASSERT_TRUE(receives(channel, [](const Event& e) {
+    const auto* t = std::get_if<Telemetry>(&e.payload);
+    return t != nullptr && t->devices[0].utilisation;
+  }));
+}
+
 // The destructor must not wait for the interval; otherwise this test would hang.
 TEST(TelemetrySampler, StopsDuringALongInterval) {
   Machine machine;

@@ -39,6 +39,13 @@ Model with_gpu() {
 }
 
 const std::string kCard = "devices/gpu/" + kGpuAddress;
+const std::string kEntry = "devices/list/gpu/" + kGpuAddress;
+
+void open_gpu(Lab& lab) {
+  lab.open(Page::Devices);
+  lab.click(kEntry);
+  lab.frames(4);
+}
 
 TEST(GpuModel, KeepsFactsAndAHistoryOfEachGpu) {
   const Model model = with_gpu();
@@ -72,36 +79,51 @@ TEST(GpuModel, UpdatesTheFactsOfAnAwakenedGpu) {
 }
 
 TEST(GpuPage, ShowsAnUnusedGpu) {
-  Lab lab(with_gpu(), 1, {1280, 1400});
+  Lab lab(with_gpu(), 1, {1280, 1600});
   lab.open(Page::Devices);
+  EXPECT_FALSE(lab.visible(kCard)) << "the first device is shown until another is chosen";
+  lab.click(kEntry);
   const WidgetRect* card = lab.backend.find(kCard);
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->label, "NVIDIA H200");
-  EXPECT_FALSE(lab.visible("devices/absent/0")) << "it is the same GPU";
+  EXPECT_FALSE(lab.visible("devices/list/absent/0")) << "it is the same GPU";
   EXPECT_TRUE(lab.visible(kCard + "/memory"));
   EXPECT_TRUE(lab.visible(kCard + "/power"));
-  EXPECT_TRUE(lab.visible(kCard + "/spark"));
+  EXPECT_TRUE(lab.visible("devices/plot/legend/GPU 0"));
 }
 
-TEST(GpuPage, DetailsAndProcessesUnfold) {
-  Lab lab(with_gpu(), 1, {1280, 1600});
+// Choosing a device moves nothing on the left and leaves the chart in place.
+TEST(GpuPage, DetailsDoNotPushTheirNeighbours) {
+  Lab lab(with_gpu(), 1, {1280, 2400});
   lab.open(Page::Devices);
-  const auto height = [&] {
-    const WidgetRect* card = lab.backend.find(kCard);
-    return card == nullptr ? 0 : card->max.y - card->min.y;
+  const auto top_of = [&](const std::string& path) {
+    const WidgetRect* w = lab.backend.find(path);
+    return w == nullptr ? -1 : w->min.y;
   };
-  const float folded = height();
-  lab.click(kCard + "/processes");
-  lab.frames(4);
-  const float processes = height();
-  EXPECT_GT(processes, folded + 20);
-  lab.click(kCard + "/details");
-  lab.frames(4);
-  EXPECT_GT(height(), processes + 200);
-  lab.click(kCard + "/details");
-  lab.click(kCard + "/processes");
-  lab.frames(4);
-  EXPECT_NEAR(height(), folded, 2);
+  const float list = top_of("devices/machine"), chart = top_of("devices/plot");
+  open_gpu(lab);
+  EXPECT_TRUE(lab.visible(kCard + "/details"));
+  EXPECT_EQ(top_of("devices/machine"), list);
+  EXPECT_EQ(top_of("devices/plot"), chart);
+  const WidgetRect* activity = lab.backend.find(kCard);
+  const WidgetRect* details = lab.backend.find(kCard + "/details");
+  ASSERT_TRUE(activity != nullptr && details != nullptr);
+  EXPECT_EQ(activity->min.y, details->min.y);
+  EXPECT_LT(activity->max.x, details->min.x);
+}
+
+TEST(GpuPage, ListsTheProcesses) {
+  Lab lab(with_gpu(), 1, {1280, 2400});
+  open_gpu(lab);
+  const WidgetRect* card = lab.backend.find(kCard + "/processes");
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->label, "Processes (2)");
+  const WidgetRect* known = lab.backend.find(kCard + "/processes/table/0");
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(known->value, "4242\tC+G\tpython3\t83 %\t20.0 GiB");
+  const WidgetRect* hidden = lab.backend.find(kCard + "/processes/table/1");
+  ASSERT_NE(hidden, nullptr);
+  EXPECT_EQ(hidden->value, "77\tG\t(not visible)\tN/A\tN/A");
 }
 
 TEST(GpuPage, SleepingGpuHasNoMeters) {
@@ -111,11 +133,11 @@ TEST(GpuPage, SleepingGpuHasNoMeters) {
   little.name = "NVIDIA GPU (PCI 10de:2335 at 0000:01:00.0)";
   little.unread = "the GPU is asleep";
   model.apply(event(0, 1, gpu_telemetry(1, {little}, {sleeping_gpu(1)})));
-  Lab lab(std::move(model));
-  lab.open(Page::Devices);
+  Lab lab(std::move(model), 1, {1280, 1400});
+  open_gpu(lab);
   EXPECT_TRUE(lab.visible(kCard));
   EXPECT_FALSE(lab.visible(kCard + "/memory"));
-  EXPECT_FALSE(lab.visible(kCard + "/details"));
+  EXPECT_FALSE(lab.visible(kCard + "/processes"));
 }
 
 TEST(GpuPage, ShowsAUsedGpuOnce) {
@@ -129,16 +151,16 @@ TEST(GpuPage, ShowsAUsedGpuOnce) {
   Model model(machine);
   model.apply(event(0, 1, gpu_telemetry(1, {gpu_facts()}, {gpu_reading(1)})));
   Lab lab(std::move(model), 1, {1280, 1400});
-  lab.open(Page::Devices);
+  open_gpu(lab);
   const WidgetRect* card = lab.backend.find(kCard);
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->label, "cuda:0   NVIDIA H200");
-  EXPECT_FALSE(lab.visible("devices/cuda:0"));
+  EXPECT_FALSE(lab.visible("devices/list/cuda:0"));
 }
 
 TEST(GpuPage, OneGpuHasNoPeers) {
-  Lab lab(with_gpu(), 1, {1280, 2000});
-  lab.open(Page::Devices);
+  Lab lab(with_gpu(), 1, {1280, 2400});
+  open_gpu(lab);
   EXPECT_TRUE(lab.visible("devices/peers"));
   EXPECT_FALSE(lab.visible("devices/peers/table/0"));
 }
@@ -149,8 +171,8 @@ TEST(GpuPage, TwoGpusHaveAPeerAccessMatrix) {
   a.peers = {gpu_peer(kSecond)};
   b.peers = {gpu_peer(kGpuAddress, "the chipset does not support it")};
   model.apply(event(0, 1, gpu_telemetry(1, {a, b}, {gpu_reading(1), gpu_reading(1, kSecond)})));
-  Lab lab(std::move(model), 1, {1280, 2000});
-  lab.open(Page::Devices);
+  Lab lab(std::move(model), 1, {1280, 2400});
+  open_gpu(lab);
   const WidgetRect* first = lab.backend.find("devices/peers/table/0");
   const WidgetRect* second = lab.backend.find("devices/peers/table/1");
   ASSERT_TRUE(first != nullptr && second != nullptr);

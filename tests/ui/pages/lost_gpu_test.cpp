@@ -14,6 +14,7 @@ const std::string kLost =
     "cuda:0 is lost: add failed with cudaErrorIllegalAddress; its data is gone; restart device-lab "
     "to use it again";
 const std::string kLostGpu = "devices/gpu/" + kGpuAddress;
+const std::string kLostEntry = "devices/list/gpu/" + kGpuAddress;
 
 MachineInfo machine_with_used_gpu() {
   MachineInfo machine = machine_of(1);
@@ -140,8 +141,9 @@ TEST(LostGpuPage, FailedRestartGivesTheReason) {
 }
 
 TEST(SleepingGpuPage, UsingItRestartsTheLab) {
-  Lab lab(with_sleeping_gpu(true));
+  Lab lab(with_sleeping_gpu(true), 1, {1280, 1400});
   lab.open(Page::Devices);
+  lab.click(kLostEntry);
   lab.click(kLostGpu + "/use");
   lab.click("restart/yes");
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
@@ -155,12 +157,14 @@ TEST(SleepingGpuPage, AwakenedGpuIsStillOffered) {
   model.apply(event(0, 2, awake));
   Lab lab(std::move(model), 1, {1280, 1400});
   lab.open(Page::Devices);
+  lab.click(kLostEntry);
   EXPECT_TRUE(lab.visible(kLostGpu + "/use"));
 }
 
 TEST(SleepingGpuPage, OffersNothingIfSleepIsNotTheOnlyReason) {
-  Lab lab(with_sleeping_gpu(false));
+  Lab lab(with_sleeping_gpu(false), 1, {1280, 1400});
   lab.open(Page::Devices);
+  lab.click(kLostEntry);
   EXPECT_TRUE(lab.visible(kLostGpu));
   EXPECT_FALSE(lab.visible(kLostGpu + "/use"));
 }

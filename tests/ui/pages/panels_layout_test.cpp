@@ -78,7 +78,6 @@ class Layout : public ::testing::TestWithParam<Window> {};
 TEST_P(Layout, NothingIsClippedOrOverlaps) {
   const Window& window = GetParam();
   Lab lab(make_scene(Page::Devices, Scene::Empty), window.scale, window.size, window.mode);
-  lab.view.forms.devices.open = {0};
   lab.view.forms.training.more = true;
   lab.view.forms.transfers.show_table = true;
   lab.view.forms.matmul.which = 2;
@@ -301,8 +300,10 @@ TEST(Pages, ADeviceNamesTheKindsOfItsCores) {
 }
 
 TEST(Pages, AbsentDevicesHaveACard) {
-  Lab lab(make_scene(Page::Devices, Scene::Done));
+  Lab lab(make_scene(Page::Devices, Scene::Done), 1, {1280, 1000});
   lab.open(Page::Devices);
+  EXPECT_FALSE(lab.visible("devices/absent/0"));
+  lab.click("devices/list/absent/0");
   const WidgetRect* card = lab.backend.find("devices/absent/0");
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->label, "No NVIDIA GPU");
@@ -313,8 +314,9 @@ TEST(Pages, ResultsFillTheWindowHeight) {
   constexpr float kWidth = 1920, kHeight = 1080;
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
   for (const auto& [page, card] :
-       {std::pair{Page::Devices, "devices/utilisation"}, std::pair{Page::Memory, "memory/history"},
-        std::pair{Page::Matmul, "matmul/skipped"}, std::pair{Page::Matmul, "matmul/form"}}) {
+       {std::pair{Page::Devices, "devices/cpu:0/details"},
+        std::pair{Page::Memory, "memory/history"}, std::pair{Page::Matmul, "matmul/skipped"},
+        std::pair{Page::Matmul, "matmul/form"}}) {
     lab.open(page);
     lab.show(make_scene(page, Scene::Done));
     const WidgetRect* lowest = lab.backend.find(card);
@@ -329,7 +331,8 @@ TEST(Pages, MainButtonIsVisibleInASmallWindow) {
   for (const auto& [page, button] :
        {std::pair{Page::Memory, "memory/make"}, std::pair{Page::Transfers, "transfers/run"},
         std::pair{Page::Matmul, "matmul/run"}, std::pair{Page::Training, "training/start"},
-        std::pair{Page::Scaling, "scaling/run"}, std::pair{Page::Learn, "learn/measure"}}) {
+        std::pair{Page::Scaling, "scaling/run"}, std::pair{Page::Learn, "learn/measure"},
+        std::pair{Page::Tour, "tour/measure"}}) {
     lab.open(page);
     EXPECT_TRUE(lab.visible(button)) << button;
   }

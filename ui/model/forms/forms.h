@@ -16,9 +16,10 @@
 namespace lab::ui {
 
 struct DevicesForm {
-  std::set<int> open;               // positions of the devices with expanded details
-  std::set<std::string> open_gpus;  // "0000:01:00.0/details": expanded sections per GPU
-  std::int64_t cpu_devices = 1;     // to make of the cores at the next start
+  // "cpu:0", "gpu/0000:01:00.0", "absent/0": shown in detail; otherwise the first. Not saved.
+  std::string selected;
+  int quantity = 0;              // of the chart: utilisation, temperature, clock
+  std::int64_t cpu_devices = 1;  // to make of the cores at the next start
 };
 
 struct MemoryForm {

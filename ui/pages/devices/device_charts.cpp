@@ -1,7 +1,6 @@
-// Charts of the devices' recent telemetry.
-#include <fmt/format.h>
-
+// The chart of the devices' recent telemetry.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/core/language.h"
@@ -11,116 +10,104 @@
 namespace lab::ui {
 namespace {
 
+constexpr double kShown_min = 10;
+
 // A telemetry quantity and the unit in which it is displayed.
-struct Reading {
-  const char* path;
-  const char* title;
-  const char* text;
+struct Quantity {
+  const char* name;  // LAB_TEXT
+  const char* text;  // LAB_TEXT
   Column64 Curves::*column;
   double factor;  // from the column to the unit of the axis
-  plot::Axis y;
+  const char* unit;
+  std::optional<double> min = {}, max = {};
 };
 
-std::vector<double> scaled(const Column64& values, double factor) {
-  std::vector<double> out;
-  out.reserve(values.size());
-  for (const double value : values) out.push_back(factor * value);
-  return out;
-}
+constexpr const char* kUtilisation = LAB_TEXT("Utilisation");
+constexpr const char* kTemperature = LAB_TEXT("Temperature");
+constexpr const char* kClock = LAB_TEXT("Clock");
 
-// The newest ten minutes; shorter at first, but at least one minute.
-plot::Axis recent_time(const Panel& p) {
-  constexpr double kShown = 600, kLeast = 60;
-  const double now = p.model.now_s();
-  return {.label = tr("time since start"),
-          .unit = "s",
-          .min = std::max(0.0, now - kShown),
-          .max = std::max(now, kLeast)};
+const std::array<Quantity, 3>& quantities() {
+  static const std::array<Quantity, 3> kAll = {{
+      {kUtilisation, LAB_TEXT("Share of time each device was busy with any program."),
+       &Curves::utilisation, 100, "%", 0, 100},
+      {kTemperature, LAB_TEXT("Of the hottest sensor of each device."), &Curves::temperature_c, 1,
+       "°C"},
+      {kClock, LAB_TEXT("Mean over each device's cores."), &Curves::clock_mhz, 1e6, "Hz", 0},
+  }};
+  return kAll;
 }
 
 bool has_number(const Column64& readings) {
   return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
 }
 
-// The lines of a chart and the values they refer to.
+// The lines of the chart and the values they refer to.
 struct Lines {
-  static constexpr std::size_t kMax = 8;
-  std::vector<std::vector<double>> values;
+  std::vector<std::vector<double>> x, y;
   std::vector<plot::Series> series;
 
-  Lines() { values.reserve(kMax); }
-  void add(std::string label, ImU32 color, const Curves& curves, const Reading& reading) {
-    if (series.size() == kMax || !has_number(curves.*reading.column)) return;
-    values.push_back(scaled(curves.*reading.column, reading.factor));
+  explicit Lines(std::size_t most) {
+    x.reserve(most);
+    y.reserve(most);
+  }
+
+  // Shifts the times so that now is 0, in minutes.
+  void add(const DeviceEntry& entry, const Curves& curves, const Quantity& quantity, double now_s) {
+    const Column64& values = curves.*quantity.column;
+    if (!has_number(values)) return;
+    x.emplace_back().reserve(values.size());
+    y.emplace_back().reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      x.back().push_back((curves.t_s[i] - now_s) / 60);
+      y.back().push_back(quantity.factor * values[i]);
+    }
     plot::Series s;
-    s.label = std::move(label);
-    s.color = color;
+    s.label = entry.name;
+    s.color = entry.color;
     s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
-    s.x = curves.t_s;
-    s.y = values.back();
+    s.x = x.back();
+    s.y = y.back();
     series.push_back(std::move(s));
   }
 };
 
-void history_card(const Panel& p, const Reading& reading) {
-  Card card(p, fmt::format("devices/{}", reading.path), reading.title, {.hint = reading.text});
-  if (!card) return;
-  Lines lines;
-  for (const Device device : p.model.devices()) {
-    lines.add(lab::to_string(device), device_color(*p.ui.theme, device), p.model.history(device),
-              reading);
+// Why nothing is drawn: the reason of the first device, if it has been read.
+std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries, int quantity) {
+  for (const DeviceEntry& entry : entries) {
+    if (entry.info == nullptr || entry.gpu != nullptr) continue;
+    const DeviceHistory& history = p.model.history(entry.info->device);
+    if (!history.seen) continue;
+    const DeviceTelemetry& last = history.last;
+    const Maybe<double>& value = quantity == 0   ? last.utilisation
+                                 : quantity == 1 ? last.temperature_c
+                                                 : last.clock_mhz;
+    if (!value) return trf("Not available: {}.", tr(value.reason()));
   }
-  for (std::size_t i = 0; i < p.model.gpus().size(); ++i) {
-    const GpuRecord& gpu = p.model.gpus()[i];
-    const DeviceInfo* device = device_of(p.model, gpu);
-    const bool alone = device == nullptr && p.model.gpus().size() == 1;
-    lines.add(alone ? gpu.facts.name : gpu_name(p.model, i), gpu_color(p, i, device), gpu.history,
-              reading);
-  }
-  plot::draw(
-      p.ui, fmt::format("devices/plot/{}", reading.path), {.x = recent_time(p), .y = reading.y},
-      lines.series,
-      {.height = 180, .grows = true, .cursor = &p.view.cursor, .empty_text = tr("No reading yet")},
-      p.out);
-}
-
-bool any_temperature(const Panel& p) {
-  const std::vector<Device>& all = p.model.devices();
-  const std::vector<GpuRecord>& gpus = p.model.gpus();
-  return std::any_of(all.begin(), all.end(),
-                     [&](Device d) { return has_number(p.model.history(d).temperature_c); }) ||
-         std::any_of(gpus.begin(), gpus.end(),
-                     [](const GpuRecord& gpu) { return has_number(gpu.history.temperature_c); });
+  return tr("No reading yet");
 }
 
 }  // namespace
 
-void device_charts(const Panel& p) {
-  Pair pair(p, 620, spare_height(p));
-  pair.next();
-  history_card(p, {"utilisation",
-                   tr("Utilisation"),
-                   tr("Share of time each device was busy with any program. Shows the last ten "
-                      "minutes; drag to see up to half an hour."),
-                   &Curves::utilisation,
-                   100,
-                   {.label = tr("busy"), .unit = "%", .min = 0, .max = 100}});
-  pair.next();
-  if (any_temperature(p)) {
-    history_card(p, {"temperature",
-                     tr("Temperature"),
-                     tr("Of the hottest sensor of each device."),
-                     &Curves::temperature_c,
-                     1,
-                     {.label = tr("temperature"), .unit = "°C"}});
-  } else {
-    history_card(p, {"clock",
-                     tr("Clock"),
-                     tr("Mean over each device's cores."),
-                     &Curves::clock_mhz,
-                     1e6,
-                     {.label = tr("clock"), .unit = "Hz", .min = 0}});
+void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
+  int& chosen = p.view.forms.devices.quantity;
+  const Quantity& quantity = quantities().at(static_cast<std::size_t>(chosen));
+  const Card card(p, "devices/chart", tr(quantity.name),
+                  {.extra = spare_height(p),
+                   .hint = tr(quantity.text),
+                   .note = tr("drag to see up to half an hour")});
+  if (!card) return;
+  segmented(p.ui, "devices/quantity", "",
+            std::array<std::string, 3>{kUtilisation, kTemperature, kClock}, chosen);
+  Lines lines(entries.size());
+  for (const DeviceEntry& entry : entries) {
+    if (entry.absent != nullptr) continue;
+    lines.add(entry, entry.curves(p.model), quantity, p.model.now_s());
   }
+  const std::string empty = why_empty(p, entries, chosen);
+  plot::draw(p.ui, "devices/plot",
+             {.x = {.label = tr("minutes"), .min = -kShown_min, .max = 0, .zero = tr("now")},
+              .y = {.unit = quantity.unit, .min = quantity.min, .max = quantity.max}},
+             lines.series, {.height = 210, .grows = true, .empty_text = empty}, p.out);
 }
 
 }  // namespace lab::ui

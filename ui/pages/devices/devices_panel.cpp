@@ -1,10 +1,9 @@
-// The Devices page: one card per device with its properties, current readings, and the last two
-// minutes.
+// The Devices page: the list of devices on the left; on the right a chart of one quantity of all of
+// them, and the selected device in detail.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 
 #include "compute/core/events/core_text.h"
 #include "compute/core/events/gpu_text.h"
@@ -16,18 +15,26 @@
 namespace lab::ui {
 namespace {
 
-constexpr double kSparkSeconds = 120;
-constexpr std::size_t kSparkPoints = 120;
-constexpr float kCardUnits = 270;  // the narrowest useful card
-constexpr std::int64_t kMaxCpuDevices = 4096;
+constexpr float kFactUnits = 250;  // the narrowest useful column of facts
+constexpr std::size_t kMostColumns = 3;
 
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
   return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
 }
 
+// "0 to 63, 128": consecutive numbers as a range.
 std::string numbers(const std::vector<int>& values) {
-  return values.empty() ? "N/A" : fmt::format("{}", fmt::join(values, ", "));
+  if (values.empty()) return "N/A";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < values.size();) {
+    std::size_t last = i;
+    while (last + 1 < values.size() && values[last + 1] == values[last] + 1) ++last;
+    const bool range = last > i + 1;
+    parts.push_back(range ? trf("{} to {}", values[i], values[last]) : std::to_string(values[i]));
+    i = range ? last + 1 : i + 1;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
@@ -61,11 +68,12 @@ void core_kinds(const Panel& p, const std::string& path, const DeviceInfo& info)
   record_item(p.ui, path, "text", text);
 }
 
-// Draws a small bar per core, wrapped into several lines if necessary.
+// Draws a small bar per core, wrapped into several lines if necessary; empty ones before the first
+// reading.
 void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
                const DeviceTelemetry& last, ImU32 color) {
   Ui& ui = p.ui;
-  const auto cores = static_cast<int>(last.core_utilisation.size());
+  const auto cores = static_cast<int>(info.cores.size());
   if (cores == 0) return;
   const float width = ImGui::GetContentRegionAvail().x;
   const int per_line = std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
@@ -77,7 +85,8 @@ void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (int i = 0; i < cores; ++i) {
-    const double share = last.core_utilisation[static_cast<std::size_t>(i)];
+    const auto at = static_cast<std::size_t>(i);
+    const double share = at < last.core_utilisation.size() ? last.core_utilisation[at] : 0;
     const float x = item.min.x + step * static_cast<float>(i % per_line);
     const int line = i / per_line;
     const float y = item.min.y + (height + gap) * static_cast<float>(line);
@@ -93,25 +102,16 @@ void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
   record(ui, item, path, "meter", "cores");
 }
 
-void memory_bar(const Panel& p, const std::string& path, const DeviceInfo& info,
-                const DeviceTelemetry& last, ImU32 color) {
-  const std::int64_t total = info.memory_total_bytes;
-  if (!p.model.history(info.device).seen || total <= 0) {
-    fact(p.ui, tr("Memory"), Maybe<std::string>::missing(tr("no reading yet")));
-    return;
-  }
-  if (info.device.kind == DeviceKind::Cuda && !last.utilisation) {
-    fact(p.ui, tr("Memory"), format_bytes(total));
-    fact(p.ui, tr("Memory in use"), Maybe<std::string>::missing(last.utilisation.reason()));
-    return;
-  }
-  const std::int64_t used = std::max<std::int64_t>(0, total - last.memory_available_bytes);
-  const bool is_cpu = info.device.kind == DeviceKind::Cpu;
-  fact(p.ui, tr("Memory in use"), trf("{} of {}", format_bytes(used), format_bytes(total)),
-       is_cpu ? tr("Of the whole machine, by all programs.") : tr("Of the GPU, by all programs."));
-  bar(p.ui, path, static_cast<double>(used) / static_cast<double>(total), color,
-      trf("The lab's tensors hold {} of at most {} here.", format_bytes(last.lab_used_bytes),
-          format_bytes(info.memory_limit_bytes)));
+// What the lab's own tensors hold; the machine's memory is counted once, in the list.
+void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entry,
+                const DeviceTelemetry& last) {
+  const std::int64_t limit = entry.info->memory_limit_bytes;
+  fact(p.ui, tr("The lab's tensors"),
+       trf("{} of at most {}", format_bytes(last.lab_used_bytes), format_bytes(limit)),
+       tr("Larger allocations are rejected without being attempted."));
+  bar(p.ui, path,
+      limit > 0 ? static_cast<double>(last.lab_used_bytes) / static_cast<double>(limit) : 0,
+      entry.color);
 }
 
 std::string cache_text(const CacheInfo& c) {
@@ -119,176 +119,124 @@ std::string cache_text(const CacheInfo& c) {
 }
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
-  Ui& ui = p.ui;
+  FactColumns facts(p);
   if (is_timed(info.device)) {
-    fact(ui, tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
-         tr("Mean over the device's cores."));
-    fact(ui, tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
-    fact(ui, tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
+    facts.add(tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
+              tr("Mean over the device's cores."));
+    facts.add(tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+    facts.add(tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
   }
   if (!info.simd.empty()) {
-    fact(
-        ui, "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
+    facts.add(
+        "SIMD", info.simd_detail.empty() ? info.simd : info.simd_detail,
         tr("The widest vector instructions that the lab's kernels use here. Libraries choose their "
            "own."));
   }
-  for (const CacheInfo& c : info.caches) {
-    fact(ui, trf("L{} cache", c.level), cache_text(c));
-  }
+  for (const CacheInfo& c : info.caches) facts.add(trf("L{} cache", c.level), cache_text(c));
   if (info.device.kind == DeviceKind::Cpu) {
-    fact(ui, tr("Packages"), std::to_string(info.packages));
-    fact(ui, tr("NUMA nodes"), numbers(info.numa_nodes),
-         tr("Memory close to some cores, far from others."));
-    fact(ui, tr("Cores"), numbers(info.cores), tr("As numbered by the operating system."));
-    fact(ui, tr("Worker threads"), std::to_string(info.threads));
+    facts.add(tr("Packages"), std::to_string(info.packages));
+    facts.add(tr("NUMA nodes"), numbers(info.numa_nodes),
+              tr("Memory close to some cores, far from others."));
+    facts.add(tr("Cores"), numbers(info.cores), tr("As numbered by the operating system."));
+    facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
-  fact(ui, tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),
-       tr("Larger allocations are rejected without being attempted."));
-  for (const auto& [label, value] : info.details) fact(ui, tr(label), tr(value));
+  facts.add(tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),
+            tr("Larger allocations are rejected without being attempted."));
+  for (const auto& [label, value] : info.details) facts.add(tr(label), std::string(tr(value)));
 }
 
-void device_card(const Panel& p, const DeviceInfo& info, int position) {
-  Ui& ui = p.ui;
-  const std::string name = lab::to_string(info.device);
-  const std::string path = "devices/" + name;
-  Card card(p, path, fmt::format("{}   {}", name, info.name));
-  if (!card) return;
-  const DeviceHistory& history = p.model.history(info.device);
-  const DeviceTelemetry& last = history.last;
-  const ImU32 color = device_color(*ui.theme, info.device);
-  lost_box(p, path + "/lost", last.lost);
-  if (is_timed(info.device)) {
-    big_figure(p, info, last);
-    core_kinds(p, path + "/core_kinds", info);
-    utilisation_sparkline(p, path + "/spark", history.t_s, history.utilisation, color);
-    core_bars(p, path + "/cores", info, last, color);
-  } else {
-    body(ui, tr(kEmulatedGpu));
+// A device without NVML: what it does now, and beside it what it is.
+void device_cards(const Panel& p, const DeviceEntry& entry) {
+  const DeviceInfo& info = *entry.info;
+  const std::string path = "devices/" + entry.key;
+  const DeviceTelemetry& last = p.model.history(info.device).last;
+  Beside beside(p);
+  beside.next();
+  {
+    const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
+    if (card) {
+      if (is_timed(info.device)) {
+        big_figure(p, info, last);
+        core_kinds(p, path + "/core_kinds", info);
+        core_bars(p, path + "/cores", info, last, entry.color);
+      } else {
+        body(p.ui, tr(kEmulatedGpu));
+      }
+      tensor_bar(p, path + "/memory", entry, last);
+    }
   }
-  memory_bar(p, path + "/memory", info, last, color);
-  auto& open_cards = p.view.forms.devices.open;
-  bool open = open_cards.contains(position);
-  if (foldout(ui, path + "/details", tr("Details"), open)) {
-    open ? static_cast<void>(open_cards.insert(position))
-         : static_cast<void>(open_cards.erase(position));
-  }
-  if (open) details(p, info, last);
+  beside.next();
+  const Card card(p, path + "/details", tr("Details"));
+  if (card) details(p, info, last);
 }
 
-void absent_card(const Panel& p, const AbsentDevice& absent, std::size_t i) {
-  Card card(p, fmt::format("devices/absent/{}", i), trf("No {}", absent.what));
+void absent_card(const Panel& p, const DeviceEntry& entry) {
+  const Card card(p, "devices/" + entry.key, trf("No {}", entry.absent->what));
   if (!card) return;
-  muted(p.ui, tr(absent.reason));
+  muted(p.ui, tr(entry.absent->reason));
   body(p.ui, tr("Everything in the lab also works on the CPU."));
 }
 
-int cpu_devices_now(const Panel& p) {
-  const std::vector<Device>& all = p.model.devices();
-  return static_cast<int>(
-      std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
+// Errors that need attention, whatever is selected.
+void lost_boxes(const Panel& p, const std::vector<DeviceEntry>& entries) {
+  for (const DeviceEntry& entry : entries) {
+    if (entry.info == nullptr) continue;
+    lost_box(p, "devices/" + entry.key + "/lost", p.model.history(entry.info->device).last.lost);
+  }
 }
 
-// Sets how the cores are split into devices. The devices are created once, at start.
-void split_field(const Panel& p) {
-  std::int64_t& wanted = p.view.forms.devices.cpu_devices;
-  input_number(
-      p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
-      {.min = 1,
-       .max = static_cast<double>(kMaxCpuDevices),
-       .step = 1,
-       .unit = wanted == 1 ? tr("device") : tr("devices"),
-       .hint = tr("Each device gets its own share of the cores and its own memory account, "
-                  "so that experiments between devices work without a GPU.")});
-  const int now = cpu_devices_now(p);
-  if (wanted == now) {
-    if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
+void draw_list(const Panel& p) {
+  device_list(p, device_entries(p));
+}
+
+void draw_selected(const Panel& p) {
+  const std::vector<DeviceEntry> entries = device_entries(p);
+  lost_boxes(p, entries);
+  device_chart(p, entries);
+  if (entries.empty()) return;
+  const DeviceEntry& entry = selected_entry(p, entries);
+  if (entry.absent != nullptr) {
+    absent_card(p, entry);
+  } else if (entry.gpu != nullptr) {
+    gpu_cards(p, entry);
+    peers_card(p);
   } else {
-    note_box(p.ui, "devices/restart",
-             trf("Currently {}; takes effect when the lab is restarted.", now));
-  }
-}
-
-void machine_card(const Panel& p) {
-  const MachineInfo& machine = p.model.machine();
-  Card card(p, "devices/machine", tr("This machine"));
-  if (!card) return;
-  fact(p.ui, tr("Name"), machine.host.empty() ? "N/A" : machine.host);
-  fact(p.ui, tr("System"), machine.system.empty() ? "N/A" : machine.system);
-  fact(p.ui, tr("Kernel"), machine.kernel.empty() ? "N/A" : machine.kernel);
-  fact(p.ui, tr("Memory held by the lab"), format_bytes(p.model.lab_rss_bytes()),
-       tr("Everything in this process, including the window."));
-  split_field(p);
-}
-
-// Draws one card of the page.
-using Draw = std::function<void()>;
-
-std::optional<std::size_t> place_of_gpu(const Model& model, const DeviceInfo& info) {
-  for (std::size_t i = 0; i < model.gpus().size(); ++i) {
-    if (model.gpus()[i].facts.pci_bus_id == info.pci_bus_id) return i;
-  }
-  return std::nullopt;
-}
-
-std::vector<Draw> overview(const Panel& p) {
-  const MachineInfo& machine = p.model.machine();
-  std::vector<Draw> cards;
-  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
-    const DeviceInfo& info = machine.devices[i];
-    if (const auto place = place_of_gpu(p.model, info)) {
-      cards.emplace_back([&p, &info, place] { gpu_card(p, *place, &info); });
-    } else {
-      cards.emplace_back([&p, &info, i] { device_card(p, info, static_cast<int>(i)); });
-    }
-  }
-  for (std::size_t place = 0; place < p.model.gpus().size(); ++place) {
-    if (device_of(p.model, p.model.gpus()[place]) != nullptr) continue;
-    cards.emplace_back([&p, place] { gpu_card(p, place, nullptr); });
-  }
-  std::vector<std::string> addresses;
-  for (const GpuRecord& gpu : p.model.gpus()) addresses.push_back(gpu.facts.pci_bus_id);
-  for (std::size_t i = 0; i < machine.absent.size(); ++i) {
-    const AbsentDevice& absent = machine.absent[i];
-    if (is_one_of(absent, addresses)) continue;
-    cards.emplace_back([&p, &absent, i] { absent_card(p, absent, i); });
-  }
-  if (!p.model.gpus().empty()) cards.emplace_back([&p] { peers_card(p); });
-  cards.emplace_back([&p] { machine_card(p); });
-  return cards;
-}
-
-// Draws rows with about the same number of cards each, filling the width.
-void overview_cards(const Panel& p) {
-  const std::vector<Draw> cards = overview(p);
-  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kCardUnits));
-  const std::size_t most = std::min(fit, std::size_t{4});
-  const std::size_t rows = (cards.size() + most - 1) / most;
-  const std::size_t columns = (cards.size() + rows - 1) / rows;
-  for (std::size_t first = 0; first < cards.size(); first += columns) {
-    const std::size_t end = std::min(first + columns, cards.size());
-    const std::vector<float> weights(end - first, 1.0F);
-    Row row(p.ui, weights, {.equal = true});
-    for (std::size_t i = first; i < end; ++i) {
-      row.next();
-      cards[i]();
-    }
+    device_cards(p, entry);
   }
 }
 
 }  // namespace
 
-void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,
-                           const Column64& utilisation, ImU32 color) {
-  const std::vector<float> spark =
-      resample(t_s, utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
-  sparkline(p.ui, path, spark, 1, color, 56,
-            tr("Utilisation over the last two minutes; the top of the box is 100 %."));
+Beside::Beside(const Panel& p) {
+  constexpr float kNeeded = 620;  // units
+  if (width_left(p) < kNeeded) return;
+  row_.emplace(p.ui, std::initializer_list<float>{1, 2}, RowOptions{.equal = true});
+}
+
+void Beside::next() {
+  if (row_) row_->next();
+}
+
+void FactColumns::add(std::string label, Maybe<std::string> value, std::string hint) {
+  facts_.push_back({std::move(label), std::move(value), std::move(hint)});
+}
+
+FactColumns::~FactColumns() {
+  if (facts_.empty()) return;
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p_) / kFactUnits));
+  const std::size_t most = std::min({fit, kMostColumns, facts_.size()});
+  const std::size_t lines = (facts_.size() + most - 1) / most;
+  const std::size_t columns = (facts_.size() + lines - 1) / lines;
+  const std::vector<float> weights(columns, 1.0F);
+  Row row(p_.ui, weights);
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (i % lines == 0) row.next();
+    fact(p_.ui, facts_[i].label, facts_[i].value, facts_[i].hint);
+  }
 }
 
 void draw_devices_page(const Panel& p) {
-  const StretchedArea area(p);
-  overview_cards(p);
-  device_charts(p);
+  draw_form_and_results(p, draw_list, draw_selected, 264);
 }
 
 }  // namespace lab::ui

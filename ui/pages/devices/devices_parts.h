@@ -1,32 +1,72 @@
 #pragma once
 // Parts of the Devices page. For use inside ui/pages only.
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "ui/pages/panel.h"
 
 namespace lab::ui {
 
-// Draws an NVIDIA GPU: its activity, then its properties. `place` indexes Model::gpus(); `device`
-// is the lab's compute device on it, null if there is none.
-void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device);
+// An entry of the list: a compute device, an NVIDIA GPU, with or without a compute device on it, or
+// the reason why there is none.
+struct DeviceEntry {
+  std::string key;                   // "cpu:0", "gpu/0000:01:00.0", "absent/0"
+  const DeviceInfo* info = nullptr;  // null if the lab does not compute on it
+  const GpuRecord* gpu = nullptr;    // null without NVML
+  const AbsentDevice* absent = nullptr;
+  std::string name = {};  // "cpu:0", "GPU 1"
+  std::string what = {};  // "AMD EPYC 9654 96-Core Processor"
+  ImU32 color = 0;
 
-// "cuda:1" if the lab computes on it, otherwise "GPU 1".
-std::string gpu_name(const Model& model, std::size_t place);
+  const Curves& curves(const Model& model) const;
+};
 
+// All entries, in the order of the list.
+std::vector<DeviceEntry> device_entries(const Panel& p);
+// The entry that the page shows in detail.
+const DeviceEntry& selected_entry(const Panel& p, const std::vector<DeviceEntry>& entries);
+
+// Left: the devices with their load, the main memory, and the machine.
+void device_list(const Panel& p, const std::vector<DeviceEntry>& entries);
+
+// Draws the chart of the chosen quantity over the last ten minutes.
+void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries);
+
+// Draws an NVIDIA GPU: its activity beside its properties, then its processes.
+void gpu_cards(const Panel& p, const DeviceEntry& entry);
 // Shows which GPUs can access each other's memory directly: one sentence for a single GPU, nothing
 // for none.
 void peers_card(const Panel& p);
 
-// Draws the charts at the bottom of the page.
-void device_charts(const Panel& p);
+// What a device does now and beside it, twice as wide, what it is; stacked if they do not fit.
+class Beside {
+ public:
+  explicit Beside(const Panel& p);
+  void next();
 
-// Returns the compute device on that GPU; null if the lab does not compute on it.
-const DeviceInfo* device_of(const Model& model, const GpuRecord& gpu);
-// Returns the colour of the GPU at `place`; `device` may be null.
-ImU32 gpu_color(const Panel& p, std::size_t place, const DeviceInfo* device);
+ private:
+  std::optional<Row> row_;
+};
 
-// Draws the last two minutes of a device's utilisation.
-void utilisation_sparkline(const Panel& p, const std::string& path, const Column64& t_s,
-                           const Column64& utilisation, ImU32 color);
+// Draws rows of a label and its value in as many columns as fit.
+class FactColumns {
+ public:
+  explicit FactColumns(const Panel& p) : p_(p) {}
+  // Draws what was added.
+  ~FactColumns();
+  FactColumns(const FactColumns&) = delete;
+  FactColumns& operator=(const FactColumns&) = delete;
+  void add(std::string label, Maybe<std::string> value, std::string hint = {});
+
+ private:
+  struct Fact {
+    std::string label;
+    Maybe<std::string> value;
+    std::string hint;
+  };
+  const Panel& p_;
+  std::vector<Fact> facts_;
+};
 
 }  // namespace lab::ui

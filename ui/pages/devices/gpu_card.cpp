@@ -1,5 +1,5 @@
-// NVIDIA GPUs on the Devices page: activity, properties, processes, and which GPUs can access each
-// other's memory directly.
+// An NVIDIA GPU on the Devices page: activity, properties, processes, and which GPUs can access
+// each other's memory directly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,39 +85,32 @@ void heading(const Panel& p, const std::string& words) {
   caption(p.ui, words);
 }
 
-// Draws the lines under their group headings.
+// Adds the lines under their group headings.
 void grouped_lines(const Panel& p, const std::vector<GpuLine>& all) {
-  std::string group;
-  for (const GpuLine& line : all) {
-    if (line.group.empty()) continue;
-    if (line.group != group) heading(p, tr(line.group));
-    group = line.group;
-    fact(p.ui, tr(line.label), line.value, tr(line.hint));
+  for (std::size_t i = 0; i < all.size();) {
+    const std::string& group = all[i].group;
+    if (!group.empty()) heading(p, tr(group));
+    FactColumns facts(p);
+    for (; i < all.size() && all[i].group == group; ++i) {
+      if (!group.empty()) facts.add(tr(all[i].label), all[i].value, tr(all[i].hint));
+    }
   }
-}
-
-bool unfolded(const Panel& p, const std::string& key, const std::string& label) {
-  auto& open_ones = p.view.forms.devices.open_gpus;
-  bool open = open_ones.contains(key);
-  if (foldout(p.ui, "devices/gpu/" + key, label, open)) {
-    open ? static_cast<void>(open_ones.insert(key)) : static_cast<void>(open_ones.erase(key));
-  }
-  return open;
 }
 
 // Draws the properties that only CUDA reports.
 void lines_of_device(const Panel& p, const DeviceInfo& device, const GpuFacts& facts) {
   const std::vector<GpuLine> told = describe_facts(facts);
+  FactColumns columns(p);
   for (const auto& [label, value] : device.details) {
     const bool known = std::any_of(
         told.begin(), told.end(), [&, &name = label](const GpuLine& l) { return l.label == name; });
-    if (!known) fact(p.ui, tr(label), tr(value));
+    if (!known) columns.add(tr(label), std::string(tr(value)));
   }
   for (const CacheInfo& cache : device.caches) {
-    fact(p.ui, trf("L{} cache", cache.level), format_bytes(cache.size_bytes));
+    columns.add(trf("L{} cache", cache.level), format_bytes(cache.size_bytes));
   }
-  fact(p.ui, tr("Tensor memory limit"), format_bytes(device.memory_limit_bytes),
-       tr("Larger allocations are rejected without being attempted."));
+  columns.add(tr("Tensor memory limit"), format_bytes(device.memory_limit_bytes),
+              tr("Larger allocations are rejected without being attempted."));
 }
 
 // Notes the age of old readings: the longer a reading takes, the less often it is taken.
@@ -147,49 +140,55 @@ std::string hint_of(const GpuProcess& one) {
   return text;
 }
 
-// "83 %, 20.0 GiB", or the part that is known.
-Maybe<std::string> load_and_memory(const GpuProcess& one) {
-  if (!one.utilisation && !one.memory_bytes) {
-    return Maybe<std::string>::missing(one.memory_bytes.reason());
-  }
-  const std::string memory = one.memory_bytes ? format_bytes(*one.memory_bytes) : tr("memory N/A");
-  return one.utilisation ? percent(*one.utilisation) + ", " + memory : memory;
-}
-
-void process_lines(const Panel& p, const std::vector<GpuProcess>& all) {
-  if (all.empty()) muted(p.ui, tr("No process uses the GPU."));
+void process_rows(const Panel& p, const std::string& path, const std::vector<GpuProcess>& all) {
+  const std::vector<Column> columns{{.label = LAB_TEXT("process ID"), .weight = 1},
+                                    {.label = LAB_TEXT("type"), .weight = 1},
+                                    {.label = LAB_TEXT("name"), .weight = 3},
+                                    {.label = LAB_TEXT("load"), .weight = 1, .number = true},
+                                    {.label = LAB_TEXT("GPU memory"), .weight = 2, .number = true}};
+  if (!begin_table(p.ui, path, columns)) return;
   for (std::size_t i = 0; i < std::min(all.size(), kMaxProcesses); ++i) {
     const GpuProcess& one = all[i];
-    fact(p.ui,
-         fmt::format("{}  {}  {}", one.pid, process_type(one),
-                     one.name.value_or(tr("(not visible)"))),
-         load_and_memory(one), hint_of(one));
+    table_row(p.ui);
+    cell(p.ui, std::to_string(one.pid), hint_of(one));
+    cell(p.ui, process_type(one), hint_of(one));
+    cell(p.ui, one.name.value_or(tr("(not visible)")), hint_of(one));
+    cell(p.ui, percent(one.utilisation), hint_of(one));
+    cell(p.ui, one.memory_bytes ? format_bytes(*one.memory_bytes) : std::string("N/A"),
+         hint_of(one));
   }
+  end_table(p.ui);
   if (all.size() > kMaxProcesses) {
     caption(p.ui, trf("and {} more", all.size() - kMaxProcesses));
   }
 }
 
-void processes(const Panel& p, const GpuRecord& gpu) {
+void processes_card(const Panel& p, const std::string& path, const GpuRecord& gpu) {
   const auto& all = gpu.history.last.processes;
+  const Card box(p, path, all ? trf("Processes ({})", all->size()) : tr("Processes"));
+  if (!box) return;
   if (!all) {
-    fact(p.ui, tr("Processes"), Maybe<std::string>::missing(all.reason()));
-  } else if (unfolded(p, gpu.facts.pci_bus_id + "/processes", trf("Processes ({})", all->size()))) {
-    process_lines(p, *all);
+    muted(p.ui, trf("Not available: {}.", tr(all.reason())));
+  } else if (all->empty()) {
+    muted(p.ui, tr("No process uses the GPU."));
+  } else {
+    process_rows(p, path + "/table", *all);
   }
 }
 
-// Draws the facts available from files and CUDA, and the reasons for the missing ones.
+// Draws the facts available from files and CUDA, then the reasons for the missing ones.
 void little_known(const Panel& p, const GpuRecord& gpu) {
   const bool asleep = gpu.history.last.asleep;
   if (!asleep) muted(p.ui, trf("No readings: {}.", gpu.facts.unread));
   const std::vector<GpuLine> all = describe_facts(gpu.facts);
-  for (const GpuLine& line : all) {
-    if (line.value) fact(p.ui, tr(line.label), line.value, tr(line.hint));
-  }
-  if (asleep || !unfolded(p, gpu.facts.pci_bus_id + "/unknown", tr("Not available"))) return;
-  for (const GpuLine& line : all) {
-    if (!line.value) fact(p.ui, tr(line.label), line.value, tr(line.hint));
+  for (const bool known : {true, false}) {
+    if (!known && asleep) continue;
+    FactColumns facts(p);
+    for (const GpuLine& line : all) {
+      if (static_cast<bool>(line.value) == known) {
+        facts.add(tr(line.label), line.value, tr(line.hint));
+      }
+    }
   }
 }
 
@@ -221,10 +220,36 @@ void meters(const Panel& p, const std::string& path, const GpuRecord& gpu, const
   important_lines(p, describe_reading(last, gpu.facts));
 }
 
-std::string title_of(const Panel& p, std::size_t place, const DeviceInfo* device) {
-  const std::string& name = p.model.gpus()[place].facts.name;
-  const bool alone = device == nullptr && p.model.gpus().size() == 1;
-  return alone ? name : fmt::format("{}   {}", gpu_name(p.model, place), name);
+std::string title_of(const Panel& p, const DeviceEntry& entry) {
+  const bool alone = entry.info == nullptr && p.model.gpus().size() == 1;
+  return alone ? entry.what : fmt::format("{}   {}", entry.name, entry.gpu->facts.name);
+}
+
+void activity_card(const Panel& p, const std::string& path, const DeviceEntry& entry) {
+  const Card box(p, path, title_of(p, entry));
+  if (!box) return;
+  const GpuRecord& gpu = *entry.gpu;
+  const GpuTelemetry& last = gpu.history.last;
+  const bool unread = !gpu.facts.unread.empty();
+  if (!unread || last.asleep) figure(p, last);
+  if (!unread) age_note(p, last);
+  if (!unread && !last.asleep) meters(p, path, gpu, entry.info, entry.color);
+  unused_note(p, path, gpu);
+}
+
+void details_card(const Panel& p, const std::string& path, const DeviceEntry& entry) {
+  const Card box(p, path, tr("Details"));
+  if (!box) return;
+  const GpuRecord& gpu = *entry.gpu;
+  if (gpu.facts.unread.empty()) {
+    grouped_lines(p, describe_reading(gpu.history.last, gpu.facts));
+    grouped_lines(p, describe_facts(gpu.facts));
+  } else {
+    little_known(p, gpu);
+  }
+  if (entry.info == nullptr) return;
+  heading(p, tr("As used by the lab"));
+  lines_of_device(p, *entry.info, gpu.facts);
 }
 
 std::string word(const Maybe<PeerAccess>& access, const char* what) {
@@ -264,53 +289,17 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
 
 }  // namespace
 
-const DeviceInfo* device_of(const Model& model, const GpuRecord& gpu) {
-  const std::vector<DeviceInfo>& all = model.machine().devices;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& d) {
-    return d.pci_bus_id == gpu.facts.pci_bus_id;
-  });
-  return found == all.end() ? nullptr : &*found;
-}
-
-ImU32 gpu_color(const Panel& p, std::size_t place, const DeviceInfo* device) {
-  const Device as{DeviceKind::Cuda, static_cast<int>(place)};
-  return device_color(*p.ui.theme, device == nullptr ? as : device->device);
-}
-
-void gpu_card(const Panel& p, std::size_t place, const DeviceInfo* device) {
-  const GpuRecord& gpu = p.model.gpus()[place];
-  const GpuTelemetry& last = gpu.history.last;
-  const std::string path = "devices/gpu/" + gpu.facts.pci_bus_id;
-  const Card box(p, path, title_of(p, place, device));
-  if (!box) return;
-  const ImU32 color = gpu_color(p, place, device);
-  const bool unread = !gpu.facts.unread.empty();
-  if (device != nullptr) lost_box(p, path + "/lost", p.model.history(device->device).last.lost);
-  if (!unread || last.asleep) figure(p, last);
-  if (unread) {
-    little_known(p, gpu);
-    if (device != nullptr) lines_of_device(p, *device, gpu.facts);
-    unused_note(p, path, gpu);
-    return;
+void gpu_cards(const Panel& p, const DeviceEntry& entry) {
+  const std::string path = "devices/" + entry.key;
+  {
+    Beside beside(p);
+    beside.next();
+    activity_card(p, path, entry);
+    beside.next();
+    details_card(p, path + "/details", entry);
   }
-  age_note(p, last);
-  utilisation_sparkline(p, path + "/spark", gpu.history.t_s, gpu.history.utilisation, color);
-  if (!last.asleep) meters(p, path, gpu, device, color);
-  unused_note(p, path, gpu);
-  if (unfolded(p, gpu.facts.pci_bus_id + "/details", tr("Details"))) {
-    grouped_lines(p, describe_reading(last, gpu.facts));
-    grouped_lines(p, describe_facts(gpu.facts));
-    if (device != nullptr) {
-      heading(p, tr("As used by the lab"));
-      lines_of_device(p, *device, gpu.facts);
-    }
-  }
-  if (!last.asleep) processes(p, gpu);
-}
-
-std::string gpu_name(const Model& model, std::size_t place) {
-  const DeviceInfo* device = device_of(model, model.gpus()[place]);
-  return device != nullptr ? lab::to_string(device->device) : trf("GPU {}", place);
+  const bool readable = entry.gpu->facts.unread.empty() && !entry.gpu->history.last.asleep;
+  if (readable) processes_card(p, path + "/processes", *entry.gpu);
 }
 
 void peers_card(const Panel& p) {
@@ -326,7 +315,12 @@ void peers_card(const Panel& p) {
     return;
   }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(gpu_name(p.model, i));
+  const std::vector<DeviceEntry> entries = device_entries(p);
+  for (const GpuRecord& gpu : all) {
+    const auto entry = std::find_if(entries.begin(), entries.end(),
+                                    [&](const DeviceEntry& one) { return one.gpu == &gpu; });
+    names.push_back(entry == entries.end() ? gpu.facts.pci_bus_id : entry->name);
+  }
   std::vector<Column> columns{{.label = LAB_TEXT("from")}};
   for (const std::string& name : names) columns.push_back({.label = name});
   if (!begin_table(p.ui, "devices/peers/table", columns)) return;

@@ -1,0 +1,261 @@
+// The list of the Devices page: every device with its load, the main memory, and the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/core/events/gpu_text.h"
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/pages/devices/devices_parts.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr double kSparkSeconds = 120;
+constexpr std::size_t kSparkPoints = 60;
+constexpr float kEntryHeight = 64;
+constexpr std::int64_t kMaxCpuDevices = 4096;
+
+DeviceEntry entry_of_device(const Panel& p, const DeviceInfo& info) {
+  DeviceEntry entry;
+  entry.info = &info;
+  entry.name = lab::to_string(info.device);
+  entry.key = entry.name;
+  entry.what = info.name;
+  entry.color = device_color(*p.ui.theme, info.device);
+  entry.gpu = info.pci_bus_id.empty() ? nullptr : p.model.gpu(info.pci_bus_id);
+  if (entry.gpu != nullptr) entry.key = "gpu/" + info.pci_bus_id;
+  return entry;
+}
+
+bool has_entry(const std::vector<DeviceEntry>& entries, const GpuRecord& gpu) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const DeviceEntry& entry) { return entry.gpu == &gpu; });
+}
+
+// The load, or why it is unknown.
+std::string load_text(const Panel& p, const DeviceEntry& entry) {
+  if (entry.absent != nullptr) return {};
+  if (entry.gpu != nullptr) {
+    const GpuTelemetry& last = entry.gpu->history.last;
+    return last.asleep ? tr("asleep") : percent(last.utilisation);
+  }
+  if (!is_timed(entry.info->device)) return {};
+  return percent(p.model.history(entry.info->device).last.utilisation);
+}
+
+std::string why_no_load(const Panel& p, const DeviceEntry& entry) {
+  if (entry.absent != nullptr) return tr(entry.absent->reason);
+  const Maybe<double>& load = entry.gpu != nullptr
+                                  ? entry.gpu->history.last.utilisation
+                                  : p.model.history(entry.info->device).last.utilisation;
+  return load ? std::string() : trf("Utilisation is not available: {}", tr(load.reason()));
+}
+
+// A line of the load in the last two minutes, 100 % at the top.
+void draw_load_line(const Panel& p, const DeviceEntry& entry, ImVec2 min, ImVec2 max) {
+  const Curves& curves = entry.curves(p.model);
+  const std::vector<float> values =
+      resample(curves.t_s, curves.utilisation, p.model.now_s(), kSparkSeconds, kSparkPoints);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float base = std::floor(max.y) - 0.5F;
+  list->AddLine({min.x, base}, {max.x, base}, styled(p.ui.theme->plot_grid));
+  const float step = (max.x - min.x) / static_cast<float>(kSparkPoints - 1);
+  std::vector<ImVec2> line;
+  const auto flush = [&] {
+    if (line.size() > 1) {
+      list->AddPolyline(line.data(), static_cast<int>(line.size()), styled(entry.color), 0,
+                        std::max(1.0F, p.ui.px(1.4F)));
+    }
+    line.clear();
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      flush();
+      continue;
+    }
+    const float share = std::clamp(values[i], 0.0F, 1.0F);
+    line.push_back({min.x + step * static_cast<float>(i),
+                    max.y - p.ui.px(1) - share * (max.y - min.y - p.ui.px(2))});
+  }
+  flush();
+}
+
+void draw_list_entry(const Panel& p, const DeviceEntry& entry, bool selected) {
+  Ui& ui = p.ui;
+  const std::string path = "devices/list/" + entry.key;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const Item item = control(path, {width, ui.px(kEntryHeight)});
+  const std::string load = load_text(p, entry);
+  record(ui, item, path, "row", entry.name, selected ? "selected" : "");
+  if (item.pressed) p.view.forms.devices.selected = entry.key;
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Theme& t = *ui.theme;
+  const float radius = ui.px(kControlRadius);
+  if (selected) {
+    list->AddRectFilled(item.min, item.max, styled(with_alpha(t.accent, 0.14F)), radius);
+  } else if (item.hovered) {
+    list->AddRectFilled(item.min, item.max, styled(item.held ? t.active : t.hover), radius);
+  }
+  focus_ring(ui, item, radius);
+  const float pad = ui.px(10), top = item.min.y + ui.px(6);
+  const float right = item.max.x - pad, left = item.min.x + pad;
+  list->AddCircleFilled({left + ui.px(4), top + ui.fonts.strong->FontSize / 2}, ui.px(4),
+                        styled(entry.absent != nullptr ? t.plot_axis : entry.color));
+  const float wide = text_size(ui.fonts.strong, load).x;
+  draw_text_fitted(list, ui.fonts.strong, {left + ui.px(16), top}, right - wide - left - ui.px(24),
+                   t.text, entry.name);
+  draw_text(list, ui.fonts.strong, {right - wide, top}, t.text, load);
+  const float second = top + ui.fonts.strong->FontSize + ui.px(2);
+  draw_text_fitted(list, ui.fonts.caption, {left, second}, right - left, t.muted, entry.what);
+  if (entry.absent == nullptr && (entry.info == nullptr || is_timed(entry.info->device))) {
+    draw_load_line(p, entry, {left, second + ui.fonts.caption->FontSize + ui.px(2)},
+                   {right, item.max.y - ui.px(4)});
+  }
+  hint(ui, why_no_load(p, entry));
+}
+
+// "cpu:0", "cpu:0 and cpu:1", "cpu:0 to cpu:7".
+std::string cpu_names(const Model& model) {
+  std::vector<std::string> names;
+  for (const Device device : model.devices()) {
+    if (device.kind == DeviceKind::Cpu) names.push_back(lab::to_string(device));
+  }
+  if (names.empty()) return {};
+  if (names.size() == 2) return trf("{} and {}", names[0], names[1]);
+  return names.size() == 1 ? names[0] : trf("{} to {}", names.front(), names.back());
+}
+
+// The machine's memory, once for all CPU devices.
+void main_memory(const Panel& p) {
+  const std::vector<DeviceInfo>& all = p.model.machine().devices;
+  const auto first = std::find_if(all.begin(), all.end(), [](const DeviceInfo& info) {
+    return info.device.kind == DeviceKind::Cpu;
+  });
+  if (first == all.end() || first->memory_total_bytes <= 0) return;
+  const DeviceHistory& history = p.model.history(first->device);
+  const std::int64_t total = first->memory_total_bytes;
+  const std::int64_t used =
+      history.seen ? std::max<std::int64_t>(0, total - history.last.memory_available_bytes) : 0;
+  caption(p.ui, tr("Main memory in use"));
+  number(p.ui, history.seen ? trf("{} of {}", format_bytes(used), format_bytes(total))
+                            : std::string("N/A"));
+  bar(p.ui, "devices/memory", static_cast<double>(used) / static_cast<double>(total),
+      p.ui.theme->muted, tr("Of the whole machine, by all programs."));
+  if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
+    caption(p.ui, trf("shared by {}, counted once", cpu_names(p.model)));
+  }
+}
+
+int cpu_devices_now(const Panel& p) {
+  const std::vector<Device>& all = p.model.devices();
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
+}
+
+// Sets how the cores are split into devices. The devices are created once, at start.
+void split_field(const Panel& p) {
+  std::int64_t& wanted = p.view.forms.devices.cpu_devices;
+  input_number(
+      p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
+      {.min = 1,
+       .max = static_cast<double>(kMaxCpuDevices),
+       .step = 1,
+       .unit = wanted == 1 ? tr("device") : tr("devices"),
+       .hint = tr("Each device gets its own share of the cores and its own memory account, "
+                  "so that experiments between devices work without a GPU.")});
+  const int now = cpu_devices_now(p);
+  if (wanted == now) {
+    if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
+  } else {
+    note_box(p.ui, "devices/restart",
+             trf("Currently {}; takes effect when the lab is restarted.", now));
+  }
+}
+
+// A label above its value on a line of its own, which is cut rather than broken.
+void machine_fact(const Panel& p, const char* label, const std::string& value) {
+  caption(p.ui, label);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImFont* font = p.ui.fonts.body;
+  const std::string shown = value.empty() ? "N/A" : value;
+  ImGui::Dummy({width, font->FontSize});
+  if (!ImGui::IsItemVisible()) return;
+  if (draw_text_fitted(ImGui::GetWindowDrawList(), font, pos, width, p.ui.theme->text, shown)) {
+    hint(p.ui, shown);
+  }
+}
+
+void machine_card(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  const Card card(p, "devices/machine", tr("This machine"));
+  if (!card) return;
+  main_memory(p);
+  split_field(p);
+  machine_fact(p, tr("Name"), machine.host);
+  machine_fact(p, tr("System"), machine.system);
+  machine_fact(p, tr("Kernel"), machine.kernel);
+  machine_fact(p, tr("Memory held by the lab"), format_bytes(p.model.lab_rss_bytes()));
+}
+
+}  // namespace
+
+const Curves& DeviceEntry::curves(const Model& model) const {
+  if (gpu != nullptr) return gpu->history;
+  return model.history(info == nullptr ? Device{DeviceKind::Cuda, -1} : info->device);
+}
+
+std::vector<DeviceEntry> device_entries(const Panel& p) {
+  std::vector<DeviceEntry> entries;
+  const MachineInfo& machine = p.model.machine();
+  for (const DeviceInfo& info : machine.devices) entries.push_back(entry_of_device(p, info));
+  const std::vector<GpuRecord>& gpus = p.model.gpus();
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    addresses.push_back(gpus[i].facts.pci_bus_id);
+    if (has_entry(entries, gpus[i])) continue;
+    DeviceEntry entry;
+    entry.key = "gpu/" + gpus[i].facts.pci_bus_id;
+    entry.gpu = &gpus[i];
+    entry.name = trf("GPU {}", i);
+    entry.what = gpus[i].facts.name;
+    entry.color = device_color(*p.ui.theme, {DeviceKind::Cuda, static_cast<int>(i)});
+    entries.push_back(std::move(entry));
+  }
+  for (std::size_t i = 0; i < machine.absent.size(); ++i) {
+    if (is_one_of(machine.absent[i], addresses)) continue;
+    DeviceEntry entry;
+    entry.key = fmt::format("absent/{}", i);
+    entry.absent = &machine.absent[i];
+    entry.name = trf("No {}", machine.absent[i].what);
+    entry.what = tr(machine.absent[i].reason);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+const DeviceEntry& selected_entry(const Panel& p, const std::vector<DeviceEntry>& entries) {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const DeviceEntry& entry) {
+    return entry.key == p.view.forms.devices.selected;
+  });
+  return found == entries.end() ? entries.front() : *found;
+}
+
+void device_list(const Panel& p, const std::vector<DeviceEntry>& entries) {
+  {
+    const Card card(p, "devices/list", tr("Devices"));
+    if (card && !entries.empty()) {
+      const std::string selected = selected_entry(p, entries).key;
+      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
+      for (const DeviceEntry& entry : entries) draw_list_entry(p, entry, entry.key == selected);
+      ImGui::PopStyleVar();
+    }
+  }
+  machine_card(p);
+}
+
+}  // namespace lab::ui

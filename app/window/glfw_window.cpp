@@ -78,6 +78,15 @@ GlfwSession::~GlfwSession() {
   glfwTerminate();
 }
 
+WindowSize work_area() {
+  WindowSize area{0, 0};
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  if (monitor != nullptr) {
+    glfwGetMonitorWorkarea(monitor, nullptr, nullptr, &area.width, &area.height);
+  }
+  return area;
+}
+
 void GlfwWindow::Destroy::operator()(GLFWwindow* window) const {
   glfwDestroyWindow(window);
 }
@@ -101,7 +110,7 @@ GlfwWindow::GlfwWindow(WindowSize size) {
     throw Error(Errc::Unsupported, trf("OpenGL 3.3 could not be loaded; {}", tr(kNoDisplayAdvice)));
   }
   glfwSwapInterval(1);
-  glfwSetWindowSizeLimits(handle(), 480, 360, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowSizeLimits(handle(), kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
   const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   software_rendering_ = renderer != nullptr && is_software(renderer);
   set_icon(handle());

@@ -20,6 +20,11 @@ class GlfwSession {
 struct WindowSize {
   int width = 1280, height = 800;
 };
+inline constexpr int kLeastWidth = 480, kLeastHeight = 360;
+
+// Returns the part of the primary monitor that panels leave free, in the units of window sizes; 0
+// by 0 if there is no monitor. Needs a GlfwSession.
+WindowSize work_area();
 
 class GlfwWindow {
  public:

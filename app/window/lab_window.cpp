@@ -72,7 +72,7 @@ std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
 
 WindowSize first_size(const WindowOptions& options, const Settings& settings) {
   if (options.width && options.height) return {*options.width, *options.height};
-  return settings.window;
+  return fitted(settings.window, work_area());
 }
 
 PacerLimits limits_for(const GlfwWindow& window) {
@@ -193,6 +193,7 @@ void LabWindow::draw_frame() {
   const Language shown = controller_.idle() ? view_.wanted_language() : language();
   interface_.set_look(view_.mode, view_.scale, shown);
   interface_.begin_frame({player_ ? &player_->input() : nullptr, controller_.saving()});
+  view_.notice = fonts_.why_not_shown(view_.wanted_language());
   Commands commands;
   ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
   interface_.end_frame();

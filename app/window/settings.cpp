@@ -22,10 +22,20 @@ std::string variable(const char* name) {
 
 int side(const nlohmann::json& window, const char* key, int fallback) {
   if (!window.contains(key) || !window[key].is_number_integer()) return fallback;
-  return static_cast<int>(std::clamp<std::int64_t>(window[key].get<std::int64_t>(), 480, 16384));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(window[key].get<std::int64_t>(), kLeastWidth, 16384));
 }
 
 }  // namespace
+
+WindowSize fitted(WindowSize wanted, WindowSize room) {
+  // Title bars and borders are about this wide; the work area excludes panels but not frames.
+  constexpr int kFrameWidth = 2, kFrameHeight = 36;
+  if (room.width <= 0 || room.height <= 0) return wanted;
+  return {
+      std::clamp(wanted.width, kLeastWidth, std::max(kLeastWidth, room.width - kFrameWidth)),
+      std::clamp(wanted.height, kLeastHeight, std::max(kLeastHeight, room.height - kFrameHeight))};
+}
 
 fs::path settings_file() {
   fs::path base = variable("XDG_CONFIG_HOME");

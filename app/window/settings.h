@@ -13,6 +13,10 @@ struct Settings {
   std::map<std::string, std::string> view;  // as returned by ui::save_view
 };
 
+// Returns the size of a window that fits into `room`, the work area of the monitor, with its frame;
+// `wanted` if `room` is unknown, which is 0 by 0.
+WindowSize fitted(WindowSize wanted, WindowSize room);
+
 // Returns an empty path if neither XDG_CONFIG_HOME nor HOME is set; nothing is saved then.
 std::filesystem::path settings_file();
 

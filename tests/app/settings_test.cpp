@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <utility>
+
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "tests/support/temp_dir.h"
@@ -28,6 +30,17 @@ TEST(Settings, MissingFileGivesDefaults) {
   const test::TempDir dir;
   EXPECT_TRUE(load_settings(dir.path() / "none.json").view.empty());
   EXPECT_TRUE(load_settings({}).view.empty());
+}
+
+TEST(Settings, WindowFitsIntoTheWorkArea) {
+  const auto size = [](WindowSize wanted, WindowSize room) {
+    const WindowSize fit = fitted(wanted, room);
+    return std::pair{fit.width, fit.height};
+  };
+  EXPECT_EQ(size({1280, 800}, {1920, 1080}), (std::pair{1280, 800}));
+  EXPECT_EQ(size({1280, 800}, {1280, 720}), (std::pair{1278, 684})) << "with its frame";
+  EXPECT_EQ(size({1280, 800}, {0, 0}), (std::pair{1280, 800})) << "no monitor is known";
+  EXPECT_EQ(size({1280, 800}, {320, 200}), (std::pair{kLeastWidth, kLeastHeight}));
 }
 
 TEST(Settings, NamesABrokenFile) {

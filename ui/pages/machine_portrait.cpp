@@ -287,7 +287,9 @@ void draw_gpus(const Panel& p, const std::vector<GpuPart>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const float x = pos.x + (each + gap) * static_cast<float>(i % columns);
     const float y = pos.y + (link + height) * static_cast<float>(i / columns);
-    draw_link(p, x + ui.px(24), y, each - ui.px(24), parts[i].link);
+    if (!parts[i].link.empty()) {
+      draw_link(p, x + ui.px(24), y, each - ui.px(24), parts[i].link);
+    }
     draw_gpu(p, parts[i], {x, y + link}, {x + each, y + link + height});
   }
   ImGui::Dummy({width, (link + height) * static_cast<float>(lines)});

@@ -18,10 +18,6 @@ struct LearnLab : Lab {
   }
 };
 
-TEST(LearnPage, IsTheFirstPage) {
-  EXPECT_EQ(ui::ViewState{}.page, Page::Learn);
-}
-
 TEST(LearnPage, SendsTheChosenGuess) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/choice/2");

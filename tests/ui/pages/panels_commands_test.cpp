@@ -370,8 +370,12 @@ TEST_F(PanelCommands, SpacePausesTheTraining) {
 
 TEST_F(PanelCommands, KeysOpenPagesAndChangeThemeAndScale) {
   lab.frames(3);
-  lab.press('5', true);
+  lab.press('6', true);
   EXPECT_EQ(lab.view.page, Page::Matmul);
+  lab.press('9', true);
+  EXPECT_EQ(lab.view.page, Page::Log);
+  lab.press('1', true);
+  EXPECT_EQ(lab.view.page, Page::Tour);
   lab.press('T', true);
   EXPECT_EQ(lab.view.mode, ui::ThemeMode::Light);
   for (int i = 0; i < 9; ++i) lab.press('=', true);

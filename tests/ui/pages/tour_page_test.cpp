@@ -18,7 +18,7 @@ namespace {
 using ui::Page;
 using ui::WidgetRect;
 
-constexpr ImVec2 kTall{1280, 2400};
+const ImVec2 kTall(1280, 2400);
 
 const WidgetRect* value_of(const Lab& lab, const std::string& figure) {
   return lab.backend.find("tour/" + figure + "/value");
@@ -208,7 +208,7 @@ class TourPortrait : public ::testing::TestWithParam<std::tuple<Portrait, float>
 
 TEST_P(TourPortrait, PartsAreLegibleAndDoNotOverlap) {
   const auto& [machine, scale] = GetParam();
-  const ImVec2 size(1280 * scale, 4000);
+  const ImVec2 size(1280 * scale, 4000 * scale);
   Lab lab(machine_like(machine.synthetic, machine.cpu_devices, machine.gpus), scale, size);
   lab.open(Page::Tour);
   const WidgetRect* card = lab.backend.find("tour/portrait");

@@ -16,6 +16,8 @@ namespace {
 
 constexpr float kTileUnits = 230;      // the narrowest useful tile
 constexpr float kTileHeight = 176;     // of a tile without a figure
+constexpr float kHeadHeight = 84;      // the same while it measures
+constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
 
@@ -64,8 +66,7 @@ void head_text(const Panel& p) {
     run_state(p);
     return;
   }
-  muted(ui, tr("Four short measurements on every device, the same as on the other pages. Each "
-               "figure leads to the page that explains it."));
+  muted(ui, tr("Four short measurements per device. Each leads to the page that explains it."));
 }
 
 void head_button(const Panel& p) {
@@ -91,7 +92,7 @@ void head_button(const Panel& p) {
 }
 
 void head_card(const Panel& p) {
-  const Card card(p, "tour/head", "");
+  const Card card(p, "tour/head", "", {.least = kHeadHeight});
   if (!card) return;
   {
     Row row(p.ui, {1, -std::min(kMeasureUnits, width_left(p) * 0.4F)});
@@ -154,6 +155,9 @@ void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
     record_rect(ui, path + "/value", "text", value_text(*shown.figure), sentence_of(*shown.figure),
                 true, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   }
+  // The label is aligned with the texts above it.
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y});
   if (button(ui, path + "/link", tr(tile.link), {.kind = ButtonKind::Quiet})) {
     p.view.page = tile.page;
   }

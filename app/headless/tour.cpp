@@ -36,8 +36,11 @@ class TourText final : public Printer {
       if (figure->complete) add(*figure);
       return;
     }
-    // The experiments of the tour skip what a single figure does not need.
-    if (!std::holds_alternative<Skipped>(payload)) show_common(console_, payload);
+    // The experiments of the tour report and skip what a single figure does not need.
+    const auto* line = std::get_if<LogLine>(&payload);
+    const bool aside = std::holds_alternative<Skipped>(payload) ||
+                       (line != nullptr && line->severity == Severity::Info);
+    if (!aside) show_common(console_, payload);
   }
 
  private:

@@ -146,7 +146,7 @@ void main_memory(const Panel& p) {
   bar(p.ui, "devices/memory", static_cast<double>(used) / static_cast<double>(total),
       p.ui.theme->muted, tr("Of the whole machine, by all programs."));
   if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
-    caption(p.ui, trf("shared by {}, counted once", cpu_names(p.model)));
+    muted(p.ui, trf("Shared by {}, counted once.", cpu_names(p.model)));
   }
 }
 

@@ -56,7 +56,7 @@ CONTRACT = {
 SIMD_LEVELS = ("scalar", "sse4", "avx2", "avx512", "neon")
 KNOWN_TYPES = {"device", "tensor", "sample", "skip", "step", "epoch", "progress", "error", "fail", "done",
                "lesson", "guess", "prediction", "span", "gap", "comparison", "frame", "map",
-               "class"}  # fmt: skip
+               "class", "figure"}  # fmt: skip
 SMALL = ["--synthetic-train", "512", "--synthetic-test", "256", "--batch", "64"]
 
 

@@ -22,7 +22,8 @@ class PlantedTree(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for header in ("compute/core/device.h", "compute/machine/machine.h", "compute/run/worker.h",
-                       "compute/experiments/registry.h", "compute/tensor/tensor.h", "compute/nn/layer.h",
+                       "compute/experiments/registry.h", "compute/experiments/lessons/a.h",
+                       "compute/experiments/matmul/a.h", "compute/tensor/tensor.h", "compute/nn/layer.h",
                        "ui/theme.h", "app/window.h", "tests/support/probe.h"):
             self.write(header, "#pragma once\n")
 

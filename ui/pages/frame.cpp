@@ -110,7 +110,7 @@ void draw_rail(const Panel& p) {
                                       {corner.x + size.x - 1, corner.y + size.y},
                                       styled(ui.theme->border));
   const float room = size.y - foot - 2 * pad;
-  const float height = std::clamp(room / kPages - gap, ui.px(20), ui.px(40));
+  const float height = std::clamp(room / kPages - gap, ui.px(20), ui.px(36));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), gap});
   ImGui::SetCursorPos({pad, pad});
   ImGui::BeginGroup();

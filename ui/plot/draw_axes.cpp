@@ -1,5 +1,6 @@
 // Grid, axes, reference lines, and all text in the data area.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -139,6 +140,35 @@ void draw_references(const Frame& f) {
     list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
                         styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
     draw_text(list, f.small_font(), at, l.reference->color, l.reference->label);
+  }
+}
+
+// Labels are beside the top of their line; one that would cover an earlier one moves down.
+void draw_marks(const Frame& f) {
+  constexpr std::size_t kRows = 3;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  const float height = std::ceil(f.small_font()->FontSize) + ui.px(2);
+  std::array<float, kRows> taken{};
+  for (std::size_t i = 0; i < f.options.marks.size(); ++i) {
+    const Mark& mark = f.options.marks[i];
+    if (f.empty() || !can_show(f.x.scale, mark.x)) continue;
+    const float x = crisp(f.x.pixel(mark.x));
+    if (x < f.area_min.x - 1 || x > f.area_max.x + 1) continue;
+    const std::vector<ImVec2> ends{{x, f.area_min.y}, {x, f.area_max.y}};
+    draw_path(list, ends, styled(ui.theme->muted), Line::Dashed, hairline(ui), ui.scale * 0.6F);
+    const float width = text_size(f.small_font(), mark.label).x;
+    const bool fits = x + ui.px(8) + width <= f.area_max.x;
+    const float left = fits ? x + ui.px(5) : std::max(f.area_min.x, x - ui.px(5) - width);
+    const auto row = std::find_if(taken.begin(), taken.end(), [&](float to) { return to < left; });
+    if (row == taken.end()) continue;
+    *row = left + width + ui.px(8);
+    const float top = f.area_min.y + height * static_cast<float>(row - taken.begin());
+    list->AddRectFilled({left - ui.px(3), top}, {left + width + ui.px(3), top + height},
+                        styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
+    draw_text(list, f.small_font(), {left, top}, ui.theme->muted, mark.label);
+    record_rect(f.ui, f.path + "/mark/" + std::to_string(i), "mark", mark.label, {}, true,
+                {left, top}, {left + width, top + height});
   }
 }
 

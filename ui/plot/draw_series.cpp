@@ -218,43 +218,17 @@ bool is_noisy(const Frame& f, const Curve& c) {
   return travelled > 4.0 * width;
 }
 
-// Draws one vertical stroke per pixel column, from its lowest to its highest point, extended to
-// reach the previous column. Strokes do not overlap, so translucent colours stay even.
-void draw_envelope(const Frame& f, const Curve& c, ImDrawList* list) {
+// Strokes do not overlap, so translucent colours stay even.
+void draw_envelope(const Frame& f, const Curve& c, std::span<const ImVec2> line, ImDrawList* list) {
   const ImU32 color = series_paint(f, c);
   const float half = std::max(0.5F, f.ui.px(c.series->width) / 2);
-  float column = 0, low = 0, high = 0, last = 0;
-  bool open = false, joined = false;
-  const auto flush = [&] {
-    if (open) list->AddRectFilled({column, low - half}, {column + 1, high + half}, color);
-    open = false;
-  };
-  for (const Point& p : c.line->points) {
-    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
-      flush();
-      joined = false;
-      continue;
-    }
-    const float at = std::floor(f.x.pixel(p.x)), y = f.y.pixel(p.y);
-    if (!open || at != column) {
-      flush();
-      column = at;
-      low = joined ? std::min(y, last) : y;
-      high = joined ? std::max(y, last) : y;
-      open = joined = true;
-    }
-    low = std::min(low, y);
-    high = std::max(high, y);
-    last = y;
+  for (const Stroke& s : envelope(line, f.area_min.x - 1, f.area_max.x + 1)) {
+    list->AddRectFilled({s.column, s.low - half}, {s.column + 1, s.high + half}, color);
   }
-  flush();
 }
 
 void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
-  if (is_noisy(f, c)) {
-    draw_envelope(f, c, list);
-    return;
-  }
+  const bool noisy = is_noisy(f, c);
   const float width = std::max(1.0F, f.ui.px(c.series->width));
   const ImU32 color = series_paint(f, c);
   const bool markers = markers_fit(f, c);
@@ -262,8 +236,12 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
   const auto flush = [&] {
     if (run.size() == 1 && !markers) {
       list->AddCircleFilled(run.front(), std::max(width, f.ui.px(2.5F)), color);
+    } else if (run.size() > 1 && noisy) {
+      draw_envelope(f, c, run, list);
     } else if (run.size() > 1) {
-      draw_path(list, run, color, c.series->line, width, f.ui.scale);
+      // Dashes between points closer than a dash would only cut the line into pieces.
+      const Line pattern = c.line->dense ? Line::Solid : c.series->line;
+      draw_path(list, run, color, pattern, width, f.ui.scale);
     }
     run.clear();
   };
@@ -291,6 +269,28 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
 }
 
 }  // namespace
+
+std::vector<Stroke> envelope(std::span<const ImVec2> line, float from, float to) {
+  std::vector<Stroke> strokes;
+  const auto cover = [&](float column, float y) {
+    if (column < std::floor(from) || column > to) return;
+    if (strokes.empty() || strokes.back().column != column) strokes.push_back({column, y, y});
+    strokes.back().low = std::min(strokes.back().low, y);
+    strokes.back().high = std::max(strokes.back().high, y);
+  };
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const ImVec2 b = line[i], a = i > 0 ? line[i - 1] : b;
+    const float last = std::min(std::floor(b.x), std::floor(to) + 1);
+    // The line belongs to the columns on both sides of each edge that it crosses.
+    for (float edge = std::max(std::floor(a.x) + 1, std::floor(from)); edge <= last; ++edge) {
+      const float y = a.y + (b.y - a.y) * std::max(0.0F, (edge - a.x) / (b.x - a.x));
+      cover(edge - 1, y);
+      cover(edge, y);
+    }
+    cover(std::floor(b.x), b.y);
+  }
+  return strokes;
+}
 
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit) {

@@ -56,6 +56,7 @@ struct Frame {
 void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
 void draw_references(const Frame& f);
+void draw_marks(const Frame& f);
 void draw_notes(const Frame& f);
 void draw_line_labels(const Frame& f);
 void draw_axis_text(const Frame& f);
@@ -65,6 +66,13 @@ void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32
 // Draws a solid or broken line through `points`; patterns continue across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);
+// The part of a pixel column that a line covers.
+struct Stroke {
+  float column = 0, low = 0, high = 0;
+};
+// Returns the strokes of an unbroken line whose x ascend, for the columns of from..to: one for each
+// column that the line crosses, each touching its neighbours.
+std::vector<Stroke> envelope(std::span<const ImVec2> line, float from, float to);
 // Draws the sample of a series for the legend and the tooltip.
 void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float width, ImU32 color);
 

@@ -5,9 +5,10 @@
 // lines, shared cursor, and CSV and PNG export from the context menu.
 //
 // Recorded widgets: "<path>" (kind "plot", value: the visible ranges as "x 0..10 y 0..1"),
-// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/tooltip" (value: the
-// text), and while the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data",
-// "copy-csv", "save-csv", "save-png". Keyboard: Enter on the plot opens the menu.
+// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/mark/<index>",
+// "<path>/tooltip" (value: the text), and while the menu is open "<path>/menu/reset",
+// ".../log-x", "log-y", "show-data", "copy-csv", "save-csv", "save-png". Keyboard: Enter on the
+// plot opens the menu.
 #include <imgui.h>
 
 #include <functional>
@@ -76,11 +77,18 @@ struct Reference {
   Line line = Line::Dashed;
 };
 
+// Something that happened at x, as a vertical line.
+struct Mark {
+  double x = 0;
+  std::string label = {};
+};
+
 struct Options {
   float height = 0;    // units; 0: the remaining height
   bool grows = false;  // taller if its card has space below
   LinkedCursor* cursor = nullptr;
   std::span<const Reference> references = {};
+  std::span<const Mark> marks = {};
   std::string_view empty_text = {};  // shown in the centre if there is no data
   bool legend = true;
   bool dimmed = false;

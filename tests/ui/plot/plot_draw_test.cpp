@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -74,6 +75,50 @@ TEST(PlaceLineLabels, OmitsLabelsWithoutRoom) {
   const std::array labels = {LineLabel{line, {300, 10}}, LineLabel{edge, {30, 10}},
                              LineLabel{{}, {30, 10}}};
   for (const auto& box : place_line_labels(labels, lines, kArea)) EXPECT_FALSE(box);
+}
+
+// --- noisy lines ----------------------------------------------------------------------------
+
+// Every column from the first to the last point has a stroke that touches the one before it.
+void expect_connected(const std::vector<Stroke>& strokes, float first, float last) {
+  ASSERT_FALSE(strokes.empty());
+  EXPECT_EQ(strokes.front().column, first);
+  EXPECT_EQ(strokes.back().column, last);
+  for (std::size_t i = 1; i < strokes.size(); ++i) {
+    EXPECT_EQ(strokes[i].column, strokes[i - 1].column + 1);
+    EXPECT_LE(strokes[i].low, strokes[i - 1].high + 1e-3F) << i;
+    EXPECT_GE(strokes[i].high, strokes[i - 1].low - 1e-3F) << i;
+  }
+}
+
+TEST(Envelope, ConnectsPointsThatLeaveColumnsEmpty) {
+  std::vector<ImVec2> line;
+  for (int i = 0; i < 100; ++i) {
+    line.emplace_back(10.3F + 2.7F * static_cast<float>(i), i % 2 == 0 ? 5.0F : 90.0F);
+  }
+  const std::vector<Stroke> strokes = envelope(line, 0, 400);
+  expect_connected(strokes, 10, std::floor(line.back().x));
+  float low = 1e9F, high = -1e9F;
+  for (const Stroke& s : strokes) {
+    low = std::min(low, s.low);
+    high = std::max(high, s.high);
+  }
+  EXPECT_EQ(low, 5);
+  EXPECT_EQ(high, 90);
+}
+
+TEST(Envelope, KeepsTheExtremesOfCrowdedColumns) {
+  const std::vector<ImVec2> line = {{3.1F, 10}, {3.2F, 2}, {3.3F, 40}, {3.9F, 20}, {4.5F, 21}};
+  const std::vector<Stroke> strokes = envelope(line, 0, 10);
+  ASSERT_EQ(strokes.size(), 2u);
+  EXPECT_EQ(strokes[0].low, 2);
+  EXPECT_EQ(strokes[0].high, 40);
+  EXPECT_LE(strokes[1].high, 21);
+}
+
+TEST(Envelope, IsLimitedToTheVisibleColumns) {
+  const std::vector<ImVec2> line = {{-1e7F, 0}, {50, 10}, {1e7F, 20}};
+  expect_connected(envelope(line, 20, 80), 20, 80);
 }
 
 // --- CSV ------------------------------------------------------------------------------------

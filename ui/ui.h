@@ -67,10 +67,16 @@ struct WidgetMemory {
   float stretched = 0;                         // part of it handed out in this frame, units
   std::map<std::string, std::vector<float>> column_widths;  // of the previous frame, pixels
   std::map<std::string, std::string> edits;                 // number fields' invalid text, by path
-  std::vector<Card> cards;                                  // open cards, outermost first
-  std::vector<Table> tables;                                // open tables, outermost first
-  CardRow* card_row = nullptr;  // row being drawn; only for cards directly in it
-  unsigned hovered_id = 0;      // item under the pointer, the time since when,
+  struct Notice {
+    std::string text = {};
+    double until_s = 0;
+  };
+  std::map<std::string, Notice> notices;  // number fields that replaced what was typed, by path
+  std::vector<Card> cards;                // open cards, outermost first
+  std::vector<Table> tables;              // open tables, outermost first
+  CardRow* card_row = nullptr;            // row being drawn; only for cards directly in it
+  std::string lock = {};                  // reason of the Locked being drawn; empty: none
+  unsigned hovered_id = 0;                // item under the pointer, the time since when,
   double hovered_since_s = 0;
   int hovered_frame = -1;  // and the last frame in which it was seen
 };

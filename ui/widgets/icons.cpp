@@ -128,6 +128,12 @@ void copy(Pen& p) {
   p.line({{4.5F, 12.8F}, {3.5F, 12.8F}, {3.5F, 3.5F}, {12.8F, 3.5F}, {12.8F, 4.5F}});
 }
 
+void eye(Pen& p) {
+  p.arc({10, 16}, 9.5F, 0.625F, 0.875F);
+  p.arc({10, 4}, 9.5F, 0.125F, 0.375F);
+  p.circle({10, 10}, 2.4F);
+}
+
 void trash(Pen& p) {
   p.line({{3.5F, 5.5F}, {16.5F, 5.5F}});
   p.line({{7.5F, 5.3F}, {7.5F, 3}, {12.5F, 3}, {12.5F, 5.3F}});
@@ -190,6 +196,11 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
       break;
     case kIconCopy: copy(p); break;
     case kIconTrash: trash(p); break;
+    case kIconEye: eye(p); break;
+    case kIconEyeOff:
+      eye(p);
+      p.line({{3.5F, 16.5F}, {16.5F, 3.5F}});
+      break;
     case kIconHelp: help(p); break;
     case kIconSun: sun(p); break;
     case kIconMoon: moon(p); break;

@@ -18,6 +18,8 @@ enum Icon {
   kIconPause,
   kIconCopy,
   kIconTrash,
+  kIconEye,
+  kIconEyeOff,
   kIconHelp,
   kIconSun,
   kIconMoon,

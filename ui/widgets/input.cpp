@@ -59,7 +59,8 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
   const Field field = next_field(ui);
   const std::string name = "##" + std::string(path);
   const ImGuiID id = ImGui::GetID(name.c_str());
-  const bool was_hovered = ImGui::IsMouseHoveringRect(field.min, field.max);
+  const bool was_hovered =
+      ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
   draw_field(ui, field, was_hovered, GImGui->ActiveId == id, false);
   bool changed = false;
   {
@@ -197,12 +198,28 @@ bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing
     ui.memory.edits[key] = text;
   } else {
     if (typed) {
+      constexpr double kShown_s = 5;
       value = static_cast<T>(
           std::clamp(static_cast<double>(*typed), lowest(o, kWhole), highest(o, kWhole)));
+      ui.memory.notices[key] = {trf("{} is out of range: set to {}. {}", trimmed(text),
+                                    show(value, o.decimals), range_text(o, kWhole)),
+                                ui.time_s + kShown_s};
     }
     ui.memory.edits.erase(key);
   }
   return value != before;
+}
+
+// What the field has to say about the number typed last; empty after a while.
+std::string_view notice_of(Ui& ui, std::string_view path, bool editing) {
+  const auto notice = ui.memory.notices.find(std::string(path));
+  if (notice == ui.memory.notices.end()) return {};
+  if (editing || ui.time_s > notice->second.until_s) {
+    ui.memory.notices.erase(notice);
+    return {};
+  }
+  ui.wants_animation = true;
+  return notice->second.text;
 }
 
 struct Edit {
@@ -246,7 +263,8 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
   const bool invalid = pending != ui.memory.edits.end();
   const std::string shown = invalid ? pending->second : show(value, o.decimals);
   std::string text = shown;
-  draw_field(ui, field, ImGui::IsMouseHoveringRect(field.min, field.max), editing, invalid);
+  const bool hovered = ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
+  draw_field(ui, field, hovered, editing, invalid);
 
   bool changed = invalid && !editing && accept(ui, path, text, false, value, o);
   const Edit edit = edit_text(ui, path, field, o.unit, text);
@@ -262,6 +280,8 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
              ui.px(kControlRadius));
   if (invalid && editing) {
     show_tooltip(ui, range_text(o, std::is_integral_v<T>));
+  } else if (const std::string_view notice = notice_of(ui, path, editing); !notice.empty()) {
+    show_tooltip_at(ui, {field.min.x, field.max.y + ui.px(4)}, notice);
   } else {
     hint(ui, o.hint);
   }

@@ -15,6 +15,7 @@ namespace lab::ui {
 namespace {
 
 Item add_button_item(ImGuiID id, const ImRect& box, bool enabled, bool nav) {
+  enabled = enabled && (GImGui->CurrentItemFlags & ImGuiItemFlags_Disabled) == 0;
   Item item{.min = box.Min, .max = box.Max, .id = id};
   ImGuiItemFlags flags = ImGuiItemFlags_None;
   if (!nav) flags |= ImGuiItemFlags_NoNav | ImGuiItemFlags_NoTabStop;
@@ -76,7 +77,7 @@ void record_rect(Ui& ui, std::string_view path, std::string_view kind, std::stri
                   .value = std::string(value),
                   .min = box.Min,
                   .max = box.Max,
-                  .enabled = enabled});
+                  .enabled = enabled && ui.memory.lock.empty()});
 }
 
 void record(Ui& ui, const Item& item, std::string_view path, std::string_view kind,
@@ -184,6 +185,25 @@ ImU32 styled(ImU32 color) {
   return ImGui::GetColorU32(color);
 }
 
+// --- locks ----------------------------------------------------------------------------------
+
+// Fainter than this, the muted labels would fall below a contrast of 3:1.
+constexpr float kLockedAlpha = 0.65F;
+
+Locked::Locked(Ui& ui, std::string_view why) : ui_(ui) {
+  if (why.empty()) return;
+  ui.memory.lock = why;
+  ImGui::PushItemFlag(ImGuiItemFlags_Disabled, true);
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * kLockedAlpha);
+}
+
+Locked::~Locked() {
+  if (ui_.memory.lock.empty()) return;
+  ui_.memory.lock.clear();
+  ImGui::PopStyleVar();
+  ImGui::PopItemFlag();
+}
+
 // --- tooltips -------------------------------------------------------------------------------
 
 namespace {
@@ -248,7 +268,13 @@ void show_tooltip(Ui& ui, std::string_view text) {
   ImGui::PopStyleVar(3);
 }
 
+void show_tooltip_at(Ui& ui, ImVec2 pos, std::string_view text) {
+  ImGui::SetNextWindowPos(pos);
+  show_tooltip(ui, text);
+}
+
 void hint(Ui& ui, std::string_view text) {
+  if (!ui.memory.lock.empty()) text = ui.memory.lock;
   if (text.empty() || ImGui::GetCurrentWindowRead()->SkipItems) return;
   const bool here =
       ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || has_keyboard_focus();

@@ -71,6 +71,8 @@ ImU32 styled(ImU32 color);
 // --- tooltips -------------------------------------------------------------------------------
 // Shows the text at the pointer immediately and records it as the widget "tooltip".
 void show_tooltip(Ui& ui, std::string_view text);
+// The same at a fixed position.
+void show_tooltip_at(Ui& ui, ImVec2 pos, std::string_view text);
 
 // hint() for a region of the window that is not an item.
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text);

@@ -127,10 +127,30 @@ bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view hint,
                std::span<const ValueName> choices, int& index);
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
                std::span<const std::string> choices, int& index, std::string_view hint = {});
+// A slider with its label and the value as text on one line, 32 units high. Arrow keys step.
+struct SliderOptions {
+  double min = 0, max = 1, step = 0.01;
+  std::string_view hint = {};
+};
+bool slider(Ui& ui, std::string_view path, std::string_view label, std::string_view shown,
+            double& value, const SliderOptions& = {});
 bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value,
               std::string_view hint = {}, bool enabled = true);
 bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open);
 bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool selected);
+
+// While it exists, controls keep their place and value but cannot be changed; they are drawn faint,
+// and their tooltip is the reason. An empty reason locks nothing. Do not nest.
+class Locked {
+ public:
+  Locked(Ui& ui, std::string_view why);
+  ~Locked();
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  Ui& ui_;
+};
 
 // --- meters ---------------------------------------------------------------------------------
 // A thin bar for a share 0..1 across the width; eases in 150 ms.

@@ -307,6 +307,12 @@ void add_training(Json& json, const TrainingDone& training) {
     json["split"] = std::move(split);
     json["hidden_share"] = training.hidden_share;
   }
+  for (const TrainingChanged& change : training.changes) {
+    json["changes"].push_back({{"step", change.step},
+                               {"setting", change.setting},
+                               {"before", change.before},
+                               {"after", change.after}});
+  }
   if (!training.checkpoint.empty()) json["checkpoint"] = training.checkpoint;
   if (!training.saved_file.empty()) json["saved_file"] = training.saved_file;
 }

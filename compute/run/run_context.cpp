@@ -30,8 +30,24 @@ double RunControl::wait_while_paused(std::stop_token stop) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+void RunControl::change(const ChangeTraining& change) {
+  const std::lock_guard lock(mutex_);
+  if (!change_) change_.emplace();
+  if (change.lr) change_->lr = change.lr;
+  if (change.epochs) change_->epochs = change.epochs;
+  if (!change.share_policy) return;
+  change_->share_policy = change.share_policy;
+  change_->shares = change.shares;
+}
+
+std::optional<ChangeTraining> RunControl::take_change() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(change_, std::nullopt);
+}
+
 void RunControl::reset() {
   pause(false);
+  take_change();
   stop_after_epoch_ = false;
 }
 

@@ -5,9 +5,11 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
 #include "compute/run/channel.h"
 #include "compute/run/rank_group.h"
@@ -24,6 +26,9 @@ class RunControl {
   void stop_after_epoch() { stop_after_epoch_ = true; }
   bool stop_after_epoch_requested() const { return stop_after_epoch_; }
   bool paused() const;
+  // Requests a change of the running training. Until it is taken, it absorbs later ones.
+  void change(const ChangeTraining& change);
+  std::optional<ChangeTraining> take_change();
   // Blocks until not paused or `stop` is requested; returns the seconds spent waiting.
   double wait_while_paused(std::stop_token stop);
   void reset();
@@ -32,6 +37,7 @@ class RunControl {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   bool paused_ = false;
+  std::optional<ChangeTraining> change_;
   std::atomic<bool> stop_after_epoch_ = false;
 };
 
@@ -102,6 +108,8 @@ class RunContext {
   double checkpoint();
 
   bool stop_after_epoch() const { return control_.stop_after_epoch_requested(); }
+  // Returns what the user has asked to change since the last call. Thread-safe.
+  std::optional<ChangeTraining> take_change() { return control_.take_change(); }
   std::stop_token stop_token() const { return stop_; }
   JobId job() const { return job_; }
 

@@ -41,6 +41,7 @@ class Worker {
   void pause() { control_.pause(true); }
   void resume() { control_.pause(false); }
   void stop_after_epoch() { control_.stop_after_epoch(); }
+  void change(const ChangeTraining& change) { control_.change(change); }
   bool paused() const { return control_.paused(); }
 
   // Returns true if no job is running or queued.

@@ -106,6 +106,7 @@ struct RunFile {
   StartTraining request;
   TrainingPosition position;
   std::vector<StateFile> files;
+  std::vector<TrainingChanged> changes;
 };
 
 constexpr int kFormat = 1;
@@ -176,6 +177,33 @@ TrainingPosition read_position(const Json& json) {
   return p;
 }
 
+Json changes_json(const std::vector<TrainingChanged>& changes) {
+  Json list = Json::array();
+  for (const TrainingChanged& c : changes) {
+    list.push_back({{"step", c.step},
+                    {"t_s", c.t_s},
+                    {"setting", c.setting},
+                    {"before", c.before},
+                    {"after", c.after},
+                    {"total_steps", c.total_steps}});
+  }
+  return list;
+}
+
+std::vector<TrainingChanged> read_changes(const Json& json) {
+  if (!json.is_array()) corrupt(tr("changes is not a list"));
+  std::vector<TrainingChanged> changes;
+  for (const Json& one : json) {
+    changes.push_back({.step = whole(one, "step", 0),
+                       .t_s = real(one, "t_s"),
+                       .setting = text(one, "setting"),
+                       .before = text(one, "before"),
+                       .after = text(one, "after"),
+                       .total_steps = whole(one, "total_steps", 0)});
+  }
+  return changes;
+}
+
 StateFile describe_file(std::string name, std::span<const std::byte> bytes) {
   return {std::move(name), static_cast<std::int64_t>(bytes.size()), checksum(bytes)};
 }
@@ -189,6 +217,7 @@ std::string format_run_file(const RunFile& run) {
     body["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
   body["request"] = Json::parse(to_json(run.request));
+  if (!run.changes.empty()) body["changes"] = changes_json(run.changes);
   const Json whole_file{{"format", kFormat}, {"sha256", checksum(body)}, {"run", body}};
   return whole_file.dump(2) + "\n";
 }
@@ -207,6 +236,7 @@ RunFile parse_run_file(std::string_view content) {
   RunFile run;
   run.position = read_position(member(body, "position"));
   run.request = training_from_json(member(body, "request").dump());
+  if (body.contains("changes")) run.changes = read_changes(body["changes"]);
   const Json& files = member(body, "files");
   if (!files.is_array()) corrupt(tr("files is not a list"));
   for (const Json& file : files) {
@@ -323,12 +353,13 @@ void check_checkpoint_folder(const fs::path& folder) {
 }
 
 fs::path save_checkpoint(const fs::path& folder, const StartTraining& request,
-                         const TrainingPosition& position, nn::Network& network, nn::Sgd& sgd) {
+                         const TrainingPosition& position, nn::Network& network, nn::Sgd& sgd,
+                         const std::vector<TrainingChanged>& changes) {
   files::make_folder(folder);
   remove_left_overs(folder);
   fs::path target = folder / folder_name(position.steps);
   files::PartFolder part(target);
-  RunFile run{request, position, {}};
+  RunFile run{request, position, {}, changes};
   run.files.push_back(write_state(part.path(), kModelFile, nn::state_dict(network)));
   const std::vector<nn::StateTensor> optimizer = nn::optimizer_state(network, sgd);
   if (!optimizer.empty()) {
@@ -340,8 +371,8 @@ fs::path save_checkpoint(const fs::path& folder, const StartTraining& request,
   return target;
 }
 
-TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& request,
-                                 nn::Network& network, nn::Sgd& sgd) {
+ResumedTraining load_checkpoint(const fs::path& folder, const StartTraining& request,
+                                nn::Network& network, nn::Sgd& sgd) {
   const fs::path newest = newest_in(folder);
   const RunFile run = read_run(newest);
   check_same_training(newest, run.request, request);
@@ -362,7 +393,7 @@ TrainingPosition load_checkpoint(const fs::path& folder, const StartTraining& re
     if (momentum) nn::load_optimizer_state(network, sgd, optimizer->tensors, optimizer_file);
   });
   sgd.set_started(run.position.steps > 0);
-  return run.position;
+  return {run.position, run.changes};
 }
 
 }  // namespace lab

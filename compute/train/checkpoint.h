@@ -4,14 +4,17 @@
 //
 //   DIR/step-00000470/model.safetensors       the state dict, as --save writes it
 //                     optimizer.safetensors   momentum under the parameters' names, if any
-//                     run.json                the request, the position, the files' checksums
+//                     run.json                the request as last changed, the position, the
+//                                             changes, the files' checksums
 //
 // A checkpoint is complete or absent: it is written under another name, flushed to disk, and
 // renamed. Only one run at a time may write to a folder.
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
 #include "compute/nn/network.h"
 #include "compute/nn/sgd.h"
 
@@ -27,6 +30,12 @@ struct TrainingPosition {
   std::int64_t images = 0, correct = 0;
 };
 
+// What a checkpoint says of the training that wrote it.
+struct ResumedTraining {
+  TrainingPosition position = {};
+  std::vector<TrainingChanged> changes = {};  // made so far
+};
+
 // Creates the folder. Throws Error(Io) if checkpoints cannot be written to it.
 void check_checkpoint_folder(const std::filesystem::path& folder);
 
@@ -37,7 +46,8 @@ void check_checkpoint_folder(const std::filesystem::path& folder);
 std::filesystem::path save_checkpoint(const std::filesystem::path& folder,
                                       const StartTraining& request,
                                       const TrainingPosition& position, nn::Network& network,
-                                      nn::Sgd& sgd);
+                                      nn::Sgd& sgd,
+                                      const std::vector<TrainingChanged>& changes = {});
 
 // Loads the newest complete checkpoint in `folder`, the one with the most steps, or `folder` itself
 // if it is one. Throws Error(NotFound) if there is none; Error(Corrupt) naming the file that is
@@ -46,7 +56,7 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& folder,
 // would train something else (model, data, batch, order, seed, rates, momentum, weight decay). On
 // an error, network and optimizer are unchanged. Devices, shares, kernels, epochs and steps may
 // differ.
-TrainingPosition load_checkpoint(const std::filesystem::path& folder, const StartTraining& request,
-                                 nn::Network& network, nn::Sgd& sgd);
+ResumedTraining load_checkpoint(const std::filesystem::path& folder, const StartTraining& request,
+                                nn::Network& network, nn::Sgd& sgd);
 
 }  // namespace lab

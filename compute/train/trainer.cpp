@@ -113,7 +113,9 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
       const double beside_s = is_gpu(devices_[i].device) ? steps_[i].sums.hidden_s : 0;
       compute_s.push_back(result_.devices[i].compute_s + beside_s);
     }
-    if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
+    if (auto_shares_->observe(images_, compute_s)) {
+      take_shares(auto_shares_->weights(), loader.batch_size(0));
+    }
   }
   return result_;
 }
@@ -176,9 +178,20 @@ bool Trainer::take_own_statistics() {
   return true;
 }
 
-void Trainer::take_measured_shares(std::int64_t batch) {
+void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
+                         std::int64_t batch) {
+  if (alone()) return;
+  const bool listed = policy == SharePolicy::Listed;
+  std::vector<double> weights = listed ? shares : std::vector<double>(devices_.size(), 1.0);
+  split_images(batch, weights);  // throws before anything changes
+  auto_shares_.reset();
+  if (policy == SharePolicy::Auto) auto_shares_ = std::make_unique<AutoShares>(devices_.size());
+  take_shares(std::move(weights), batch);
+}
+
+void Trainer::take_shares(std::vector<double> weights, std::int64_t batch) {
   gather_statistics();  // the new reference continues from these
-  weights_ = auto_shares_->weights();
+  weights_ = std::move(weights);
   divided_ = 0;
   divide(batch);
   choose_reference();

@@ -129,6 +129,11 @@ class Trainer {
   bool step_done() { return network().step_done(); }
   const StepResult& finish_step();
 
+  // Divides the images of the following steps otherwise; `shares` are those of the devices, if
+  // Listed. For a single process without queued steps. Throws Error(InvalidArgument) if the shares
+  // cannot divide `batch`; the division is then unchanged.
+  void set_shares(SharePolicy policy, const std::vector<double>& shares, std::int64_t batch);
+
   // Splits the set, which must outlive the trainer, over all devices; returns the same result in
   // every process.
   Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
@@ -153,7 +158,7 @@ class Trainer {
   void choose_reference();
   bool take_own_statistics();
   void gather_statistics();
-  void take_measured_shares(std::int64_t batch);
+  void take_shares(std::vector<double> weights, std::int64_t batch);
   void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);
   void grow_replicas();

@@ -49,17 +49,17 @@ TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser&
 }
 
 // The first process reads the files and sends the state to the others.
-TrainingPosition load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
-  TrainingPosition position;
+ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
+  ResumedTraining resumed;
   if (ranks.rank() == 0) {
     if (!request.init_file.empty()) nn::load_network(trainer.network(), request.init_file);
     if (!request.resume_dir.empty()) {
-      position = load_checkpoint(request.resume_dir, request, trainer.network(), trainer.sgd());
+      resumed = load_checkpoint(request.resume_dir, request, trainer.network(), trainer.sgd());
     }
   }
   trainer.send_state();
-  ranks.broadcast(std::as_writable_bytes(std::span(&position, 1)), 0, {});
-  return position;
+  ranks.broadcast(std::as_writable_bytes(std::span(&resumed.position, 1)), 0, {});
+  return resumed;
 }
 
 void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
@@ -129,12 +129,14 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
   Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
   report_kernels(request, trainer, ctx);
-  const TrainingPosition position = load_state(request, trainer, ranks);
+  ResumedTraining resumed = load_state(request, trainer, ranks);
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();
   if (!ranks.single()) compare_data(images, ranks);
   const TrainingSink silence = [](const Payload&) {};
-  TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? sink : silence, position).run();
+  TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? sink : silence,
+              std::move(resumed))
+      .run();
 }
 
 }  // namespace lab

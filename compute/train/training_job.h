@@ -12,7 +12,8 @@ namespace lab {
 // Loads the images of a complete request. Generates synthetic ones, reported through ctx.progress.
 Dataset load_training_data(const StartTraining& request, RunContext& ctx);
 
-// Receives TrainingStarted, StepDone, EpochDone, Predictions, Confusion and TrainingDone.
+// Receives TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingChanged and
+// TrainingDone.
 using TrainingSink = std::function<void(Payload)>;
 // Provides the images; called once, after everything else has been checked.
 using TrainingData = std::function<const Dataset&()>;

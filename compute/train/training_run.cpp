@@ -50,8 +50,7 @@ constexpr double kProfileInterval_s = 1;
 }  // namespace
 
 TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data,
-                         RunContext& ctx, const TrainingSink& sink,
-                         const TrainingPosition& position)
+                         RunContext& ctx, const TrainingSink& sink, ResumedTraining resumed)
     : request_(request),
       trainer_(trainer),
       data_(data),
@@ -59,9 +58,10 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
       sink_(sink),
       loader_(data.train, request.batch, request.order, request.seed, request.augment),
       learning_rate_(request, loader_.steps_per_epoch()),
-      at_(position),
-      first_step_(position.steps),
-      total_steps_(request.steps.value_or(request.epochs * loader_.steps_per_epoch())) {
+      at_(resumed.position),
+      changes_(std::move(resumed.changes)),
+      first_step_(at_.steps),
+      total_steps_(length()) {
   pass_.kernels = request.kernels;
   // With several devices, the run pauses between steps: no device may wait while others depend on
   // it.
@@ -79,15 +79,24 @@ void TrainingRun::run() {
   }
 }
 
-void TrainingRun::train() {
-  const std::int64_t epochs_end = request_.epochs * loader_.steps_per_epoch();
-  if (request_.schedule == LrSchedule::Linear && total_steps_ > epochs_end) {
+std::int64_t TrainingRun::length() const {
+  return request_.steps.value_or(request_.epochs * loader_.steps_per_epoch());
+}
+
+void TrainingRun::check_length(const StartTraining& request) const {
+  const std::int64_t epochs_end = request.epochs * loader_.steps_per_epoch();
+  const std::int64_t steps = request.steps.value_or(epochs_end);
+  if (request.schedule == LrSchedule::Linear && steps > epochs_end) {
     throw Error(
         Errc::InvalidArgument,
         trf("training: {} steps are more than the {} of {} epochs, after which the learning "
             "rate is 0; raise --epochs",
-            total_steps_, epochs_end, request_.epochs));
+            steps, epochs_end, request.epochs));
   }
+}
+
+void TrainingRun::train() {
+  check_length(request_);
   start_profile();
   announce();
   // The checkpoint was saved after the epoch's last step, before the evaluation.
@@ -144,6 +153,7 @@ bool TrainingRun::train_epoch() {
     wait_while_paused();
     // Several processes end together, at the end of a step.
     if (ctx_.ranks().single()) ctx_.throw_if_cancelled();
+    take_changes();
     if (runs_ahead()) {
       step_ahead();
     } else {
@@ -342,7 +352,7 @@ void TrainingRun::save_checkpoint() {
 void TrainingRun::write_checkpoint() {
   require_finite_state();
   checkpoint_ = lab::save_checkpoint(request_.checkpoint_dir, request_, at_, trainer_.network(),
-                                     trainer_.sgd())
+                                     trainer_.sgd(), changes_)
                     .string();
 }
 
@@ -390,6 +400,7 @@ void TrainingRun::finish() {
       .saved_file = request_.save_file,
       .checkpoint = checkpoint_,
       .split = median_split(splits_)};
+  done.changes = changes_;
   done.hidden_share = hidden_share(done.split);
   for (const RankDevice& device : trainer_.devices()) done.devices.push_back(device.device);
   sink_(done);

@@ -51,10 +51,11 @@ class WorkClock {
 
 class TrainingRun {
  public:
-  // `request` must be complete; all arguments must outlive the run. `position` is where a
-  // checkpoint left off. With several processes, only the first one's sink receives results.
+  // `request` must be complete; the references must outlive the run. `resumed` is where a
+  // checkpoint left off. With several processes, only the first one's sink receives results, and
+  // settings cannot be changed while it runs.
   TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx,
-              const TrainingSink& sink, const TrainingPosition& position);
+              const TrainingSink& sink, ResumedTraining resumed);
 
   // Trains to the end. Throws Error(Cancelled), after writing a last checkpoint if there is a
   // folder for checkpoints; Error(InvalidArgument) if the loss or the weights become non-finite,
@@ -71,6 +72,11 @@ class TrainingRun {
   void start_profile();
   void report_profile();
   void wait_while_paused();
+  std::int64_t length() const;
+  void check_length(const StartTraining& request) const;
+  void take_changes();
+  StartTraining changed_request(const ChangeTraining& change);
+  void report_changes(const StartTraining& before);
   void timed_step();
   bool runs_ahead() const;
   std::int64_t most_queued() const;
@@ -94,18 +100,19 @@ class TrainingRun {
   void report_progress();
   bool reports() const { return ctx_.ranks().rank() == 0; }
 
-  const StartTraining& request_;
+  StartTraining request_;  // as changed while it runs
   Trainer& trainer_;
   const Dataset& data_;
   RunContext& ctx_;
   const TrainingSink& sink_;
   BatchLoader loader_;
-  const LearningRate learning_rate_;
+  LearningRate learning_rate_;
   WorkClock clock_;
   nn::PassOptions pass_;
   std::optional<StepProfile> profile_;  // if requested, in the first process only
   double profile_sent_s_ = 0;
   TrainingPosition at_;
+  std::vector<TrainingChanged> changes_;
   const std::int64_t first_step_;  // steps made before this run
   std::int64_t total_steps_ = 0;
   bool stop_after_epoch_ = false;

@@ -153,6 +153,7 @@ TEST(JsonLines, TrainingOnSeveralDevicesHasASplit) {
   done.devices = {cpu(0), cpu(0)};
   done.ranks = 2;
   done.checkpoint = "c/step-00000001";
+  done.changes = {{.step = 3, .setting = "lr", .before = "0.9", .after = "0.3"}};
   done.split.imbalance_s = 0.5;
   done.hidden_share = 0.75;
   JobSummary summary;
@@ -161,6 +162,8 @@ TEST(JsonLines, TrainingOnSeveralDevicesHasASplit) {
   const auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["ranks"], 2);
   EXPECT_EQ(json["checkpoint"], "c/step-00000001");
+  ASSERT_EQ(json["changes"].size(), 1U);
+  EXPECT_EQ(json["changes"][0]["after"], "0.3");
   EXPECT_EQ(json["shares"], nlohmann::json::array({0.75, 0.25}));
   EXPECT_EQ(json["lr_scale"], "linear");
   EXPECT_EQ(json["warmup_epochs"], 1.5);

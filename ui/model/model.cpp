@@ -1,6 +1,7 @@
 #include "ui/model/model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -80,6 +81,12 @@ void Model::apply(const Event& event) {
 void Model::set_references(std::vector<ReferenceMachine> machines) {
   references_.clear();
   for (ReferenceMachine& machine : machines) references_.emplace_back(std::move(machine));
+}
+
+void Model::restore_runs(std::vector<TrainingRun> runs) {
+  runs_.insert(runs_.begin(), std::make_move_iterator(runs.begin()),
+               std::make_move_iterator(runs.end()));
+  evict_old_runs();
 }
 
 void Model::on(const Event& e, const JobStarted& p) {
@@ -315,6 +322,11 @@ void Model::on_training(const Event& e, const Part& p) {
   if (is_job(e, Page::Training) && !runs_.empty() && runs_.back().id() == e.job) {
     runs_.back().add(p);
   }
+}
+
+void Model::on(const Event& e, const TrainingChanged& p) {
+  on_training(e, p);
+  add_log(e.t_s, e.job, Severity::Info, trf("After step {}: {}", p.step, change_text(p)));
 }
 
 void Model::add_log(double t_s, JobId job, Severity severity, std::string text) {

@@ -83,6 +83,9 @@ class Model {
   void set_references(std::vector<ReferenceMachine> machines);
   const std::vector<ReferenceResults>& references() const { return references_; }
 
+  // Adds runs of earlier sessions before the present ones, oldest first. Their ids are negative.
+  void restore_runs(std::vector<TrainingRun> runs);
+
   // Reason why a requested restart of the program failed; empty if none was requested.
   void refuse_restart(std::string why) { restart_refusal_ = std::move(why); }
   const std::string& restart_refusal() const { return restart_refusal_; }
@@ -158,6 +161,7 @@ class Model {
   void on(const Event& e, const Predictions& p) { on_training(e, p); }
   void on(const Event& e, const Confusion& p) { on_training(e, p); }
   void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
+  void on(const Event& e, const TrainingChanged& p);
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
   GpuRecord& gpu_at(const std::string& pci_bus_id);

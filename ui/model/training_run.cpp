@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "compute/core/fields/field_json.h"
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 
 namespace lab::ui {
@@ -125,6 +127,19 @@ std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key
   return lines;
 }
 
+// --- differences ----------------------------------------------------------------------------
+
+namespace {
+
+// "lr 0.3": the option and its value, without quotes and brackets.
+std::string short_setting(const RequestField& field, const FieldJson& value) {
+  std::string text = setting_text(field, value);
+  std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
+  return text.starts_with("--") ? text.substr(2) : text;
+}
+
+}  // namespace
+
 // --- run ------------------------------------------------------------------------------------
 
 namespace {
@@ -152,6 +167,31 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
 }
 
 }  // namespace
+
+std::vector<std::vector<std::string>> differing_settings(
+    const std::vector<const TrainingRun*>& runs) {
+  std::vector<std::vector<std::string>> different(runs.size());
+  for_each_field<StartTraining>([&](const RequestField& field, auto member) {
+    if (field.decides == Decides::Place && std::string_view(field.key) != "devices") return;
+    std::vector<FieldJson> values;
+    for (const TrainingRun* run : runs) {
+      const auto& started = run->started();
+      values.push_back(json_of((started ? started->request : run->request()).*member));
+    }
+    const bool same = std::all_of(values.begin(), values.end(),
+                                  [&](const FieldJson& v) { return v == values.front(); });
+    for (std::size_t i = 0; i < values.size() && !same; ++i) {
+      different[i].push_back(short_setting(field, values[i]));
+    }
+  });
+  return different;
+}
+
+std::string change_text(const TrainingChanged& change) {
+  if (change.setting == "lr") return trf("learning rate {} → {}", change.before, change.after);
+  if (change.setting == "epochs") return trf("epochs {} → {}", change.before, change.after);
+  return trf("shares {} → {}", change.before, change.after);
+}
 
 TrainingRun::TrainingRun(JobId id, StartTraining request)
     : id_(id),
@@ -183,6 +223,14 @@ void TrainingRun::add(const TrainingStarted& started) {
 }
 
 void TrainingRun::add(const StepDone& step) {
+  constexpr double kFactor = 10, kFewestClasses = 10;
+  const double classes = std::max(kFewestClasses, static_cast<double>(class_names().size()));
+  const double limit = kFactor * std::log(classes);
+  if (std::isfinite(step.loss) && step.loss <= limit) {
+    diverged_at_.reset();
+  } else if (!diverged_at_) {
+    diverged_at_ = step.step;
+  }
   const auto number = static_cast<double>(step.step);
   const double per_epoch =
       started_ ? static_cast<double>(std::max<std::int64_t>(started_->steps_per_epoch, 1)) : 1;
@@ -201,6 +249,11 @@ void TrainingRun::add(const StepDone& step) {
     name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
                          started_->libraries);
   }
+}
+
+void TrainingRun::add(const TrainingChanged& change) {
+  changes_.push_back(change);
+  if (started_) started_->total_steps = change.total_steps;
 }
 
 void TrainingRun::add(const EpochDone& epoch) {

@@ -56,6 +56,13 @@ double value_of(const TrainingProfile& profile, const ProfileLine& line, Profile
 std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key, std::size_t side,
                                   bool descending);
 
+class TrainingRun;
+
+// For each run, the settings in which the runs differ: "lr 0.3", "batch 128". The lists are empty
+// for a single run.
+std::vector<std::vector<std::string>> differing_settings(
+    const std::vector<const TrainingRun*>& runs);
+
 // --- run ------------------------------------------------------------------------------------
 struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
@@ -73,6 +80,9 @@ struct EpochColumns {
   Column64 seconds, images_per_s;
   std::size_t size() const { return epoch.size(); }
 };
+
+// "learning rate 0.9 → 0.3"
+std::string change_text(const TrainingChanged& change);
 
 class TrainingRun {
  public:
@@ -92,6 +102,11 @@ class TrainingRun {
   const std::optional<Predictions>& predictions() const { return predictions_; }
   const std::optional<Confusion>& confusion() const { return confusion_; }
   const std::optional<TrainingProfile>& profile() const { return profile_; }
+  // The step at which the loss left all bounds, if it has not come back; empty otherwise. A loss
+  // that guesses has the logarithm of the number of classes.
+  std::optional<std::int64_t> diverged_at() const { return diverged_at_; }
+  // Settings changed while it ran, oldest first.
+  const std::vector<TrainingChanged>& changes() const { return changes_; }
   const std::optional<TrainingDone>& done() const { return done_; }
   // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
   double hidden_share() const;
@@ -103,6 +118,7 @@ class TrainingRun {
   void add(const Predictions& predictions) { predictions_ = predictions; }
   void add(const Confusion& confusion) { confusion_ = confusion; }
   void add(const TrainingProfile& profile) { profile_ = profile; }
+  void add(const TrainingChanged& change);
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
@@ -118,6 +134,8 @@ class TrainingRun {
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
   std::optional<TrainingProfile> profile_;
+  std::vector<TrainingChanged> changes_;
+  std::optional<std::int64_t> diverged_at_;
   std::optional<TrainingDone> done_;
 };
 

@@ -326,6 +326,13 @@ struct CancelJob {};
 struct PauseJob {};
 struct ResumeJob {};
 struct StopAfterEpoch {};
+// Changes settings of the running training between two steps. Empty: unchanged.
+struct ChangeTraining {
+  std::optional<double> lr = {};
+  std::optional<std::int64_t> epochs = {};
+  std::optional<SharePolicy> share_policy = {};
+  std::vector<double> shares = {};  // for Listed: one per device
+};
 
 // Requests from the window, carried out by the controller and never sent to the worker.
 struct SavePlotPng {
@@ -344,10 +351,10 @@ struct RestartLab {
   std::optional<int> cpu_devices = {};  // to split the cores into
 };
 
-using Command =
-    std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour,
-                 CancelJob, PauseJob, ResumeJob, StopAfterEpoch, SavePlotPng, SaveText, RestartLab>;
+using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
+                             CopyTensor, AddTensors, FreeTensor, RunTensorCode, StartLesson,
+                             CompareClass, StartTour, CancelJob, PauseJob, ResumeJob,
+                             StopAfterEpoch, ChangeTraining, SavePlotPng, SaveText, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

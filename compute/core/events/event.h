@@ -282,6 +282,15 @@ struct Confusion {
   std::vector<std::int64_t> counts;  // [label * classes + predicted], on the test set
 };
 
+// A setting that the user changed while the training ran; the next step is the first that uses it.
+struct TrainingChanged {
+  std::int64_t step = 0;         // the last step before the change
+  double t_s = 0;                // as in StepDone
+  std::string setting = {};      // key of the field: "lr", "epochs" or "shares"
+  std::string before, after;     // "0.9", "0.3"; shares: "equal", "auto" or "0.7,0.3"
+  std::int64_t total_steps = 0;  // of the training, from now on
+};
+
 struct TrainingDone {
   std::optional<double> test_acc;
   std::optional<double> reached_s;  // seconds to the accuracy of StartTraining::stop_at
@@ -294,6 +303,7 @@ struct TrainingDone {
   std::string checkpoint;   // newest checkpoint written
   StepSplit split;          // medians over the steps; meaningful for two or more devices
   double hidden_share = 0;  // share of all-reduce time hidden by backward: 1 - exposed / all
+  std::vector<TrainingChanged> changes = {};  // made while it ran, oldest first
 };
 
 // A measured device count.
@@ -399,9 +409,9 @@ using Payload =
     std::variant<JobStarted, JobFinished, CoresShared, Progress, LogLine, Skipped, RungFailed,
                  MatmulSample, PeakSample, CeilingsMeasured, RungInfo, TogetherSample,
                  TogetherSpeedup, TransferSample, TransferFit, TransferTimeline, TransferPayoff,
-                 TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingDone,
-                 TrainingProfile, ScalingPoint, ScalingPrediction, ScalingComparison, TensorList,
-                 TensorResult, LessonInfo, LessonEvent, TourFigure, Telemetry>;
+                 TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingChanged,
+                 TrainingDone, TrainingProfile, ScalingPoint, ScalingPrediction, ScalingComparison,
+                 TensorList, TensorResult, LessonInfo, LessonEvent, TourFigure, Telemetry>;
 
 struct Event {
   JobId job = 0;

@@ -62,7 +62,9 @@ struct Training {
   fs::path save(const fs::path& folder) {
     return save_checkpoint(folder, request, position, network, sgd);
   }
-  void load(const fs::path& folder) { position = load_checkpoint(folder, request, network, sgd); }
+  void load(const fs::path& folder) {
+    position = load_checkpoint(folder, request, network, sgd).position;
+  }
 
   // Serialises all state that determines how the training continues.
   std::string state() {

@@ -182,6 +182,7 @@ void visit_training(Visitor& v, auto& f) {
   v.choice("training.layer_order", f.layer_order, 2);
   v.flag("training.layer_table", f.layer_table);
   v.flag("training.log_loss", f.log_loss);
+  v.real("training.smoothing", f.smoothing, 0);
 }
 
 template <typename Visitor>

@@ -12,6 +12,7 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
+#include "ui/model/smoothed.h"
 
 namespace lab::ui {
 
@@ -69,6 +70,12 @@ struct RunChoice {
 // A request with the model's defaults, including its learning rate.
 StartTraining default_training();
 
+// Settings edited while a training runs and not sent to it yet.
+struct LiveEdits {
+  bool lr = false, epochs = false, shares = false;
+  bool any() const { return lr || epochs || shares; }
+};
+
 struct TrainingForm {
   StartTraining request = default_training();
   std::vector<bool> devices;  // ticked, by position; none: the first device
@@ -88,7 +95,12 @@ struct TrainingForm {
   bool layer_sort_down = true;
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
-  JobId renaming = 0;
+  JobId renaming = 0;           // not saved, as the next three
+  bool rename_appears = false;  // its field is drawn for the first time
+  JobId removed_last = 0;       // can be brought back
+  std::map<JobId, Smoothed> smoothed;
+  double smoothing = 0.95;  // weight of the past in the loss
+  LiveEdits edits;          // not saved
 };
 
 // Source of the prediction's step time on one device.
@@ -191,6 +203,8 @@ std::size_t matmul_precisions(const MachineInfo& machine);
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
+// The same for the settings that were edited while a training runs.
+ChangeTraining changes_of(const TrainingForm& form, const MachineInfo& machine);
 // A step of one device with the form's batch, as measured before.
 struct MeasuredStep {
   std::optional<double> seconds;

@@ -93,4 +93,16 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
   return command;
 }
 
+ChangeTraining changes_of(const TrainingForm& form, const MachineInfo& machine) {
+  const StartTraining request = to_command(form, machine);
+  ChangeTraining change;
+  if (form.edits.lr) change.lr = request.lr;
+  if (form.edits.epochs) change.epochs = request.epochs;
+  if (form.edits.shares) {
+    change.share_policy = request.share_policy;
+    change.shares = request.shares;
+  }
+  return change;
+}
+
 }  // namespace lab::ui

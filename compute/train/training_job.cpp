@@ -19,6 +19,7 @@
 #include "compute/nn/state_dict.h"
 #include "compute/train/checkpoint.h"
 #include "compute/train/convolution_choice.h"
+#include "compute/train/event_log.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_request.h"
 #include "compute/train/training_run.h"
@@ -134,7 +135,11 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   const Dataset& images = data();
   if (!ranks.single()) compare_data(images, ranks);
   const TrainingSink silence = [](const Payload&) {};
-  TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? sink : silence,
+  std::optional<EventLog> events;
+  if (ranks.rank() == 0 && !request.logdir.empty()) events.emplace(request, ctx, sink);
+  const TrainingSink logged = [&events](Payload payload) { (*events)(std::move(payload)); };
+  const TrainingSink& first = events ? logged : sink;
+  TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? first : silence,
               std::move(resumed))
       .run();
 }

@@ -181,6 +181,7 @@ struct StartTraining {
   std::optional<double> stop_at;      // ends after the epoch that reaches this test accuracy
   std::string checkpoint_dir;         // empty: no checkpoints
   std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end only
+  std::string logdir;                 // folder for TensorBoard event files; empty: none
   std::string resume_dir;             // resume from the newest checkpoint in this folder
 };
 

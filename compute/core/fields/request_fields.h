@@ -415,6 +415,17 @@ struct FieldsOf<StartTraining> {
                                         "saved."),
                        .empty = LAB_TEXT("not saved")},
           &R::save_file);
+    visit(RequestField{.key = "logdir",
+                       .option = "--logdir",
+                       .placeholder = "DIR",
+                       .help = LAB_TEXT("Folder for TensorBoard event files; each run gets a "
+                                        "folder of its own in it"),
+                       .label = LAB_TEXT("TensorBoard folder"),
+                       .hint = LAB_TEXT("Loss, accuracy and images per second of each step, in a "
+                                        "folder of the run: show them with tensorboard --logdir. "
+                                        "Empty: not written."),
+                       .empty = LAB_TEXT("not written")},
+          &R::logdir);
     visit(RequestField{.key = "checkpoint_dir",
                        .option = "--checkpoint",
                        .placeholder = "DIR",

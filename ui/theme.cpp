@@ -71,6 +71,11 @@ constexpr std::array<ImU32, 4> kWarmDark{rgb(0xe69f00), rgb(0xe8703a), rgb(0xd48
 constexpr std::array<ImU32, 4> kWarmLight{rgb(0xb87900), rgb(0xcc5500), rgb(0xb4578c),
                                           rgb(0x8f8400)};
 
+constexpr std::array<ImU32, 6> kRunsDark{rgb(0xb58cff), rgb(0xa3d63f), rgb(0xff6fae),
+                                         rgb(0xc8a27a), rgb(0xff9a8f), rgb(0xe3e7ec)};
+constexpr std::array<ImU32, 6> kRunsLight{rgb(0x7a3fd6), rgb(0x4c8a12), rgb(0xd4246f),
+                                          rgb(0x8a5f35), rgb(0xe0493b), rgb(0x2c333c)};
+
 double linear(unsigned channel) {
   const double c = channel / 255.0;
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
@@ -96,6 +101,10 @@ const Theme& theme(ThemeMode mode) {
 
 ImU32 series_color(const Theme& theme, int index) {
   return pick(theme.mode == ThemeMode::Dark ? kSeriesDark : kSeriesLight, index);
+}
+
+ImU32 run_color(const Theme& theme, int index) {
+  return pick(theme.mode == ThemeMode::Dark ? kRunsDark : kRunsLight, index);
 }
 
 ImU32 device_color(const Theme& theme, Device device) {

@@ -23,6 +23,8 @@ const Theme& theme(ThemeMode mode);
 
 // Okabe-Ito order, tuned per mode for a contrast of 3:1 on a card.
 ImU32 series_color(const Theme& theme, int index);
+// Colours of training runs, which no device has: a page can show both.
+ImU32 run_color(const Theme& theme, int index);
 // Returns the colour of a device, the same on every page: cool for CPU devices, warm for GPUs.
 ImU32 device_color(const Theme& theme, Device device);
 // Returns `color` with its opacity replaced; `alpha` in 0..1.

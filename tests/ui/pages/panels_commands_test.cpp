@@ -313,6 +313,57 @@ TEST_F(PanelCommands, TrainingIsPausedResumedAndStopped) {
   EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
 }
 
+TEST_F(PanelCommands, RunningTrainingTakesOverItsLearningRate) {
+  lab.open(Page::Training);
+  lab.show(make_scene(Page::Training, Scene::Running));
+  EXPECT_FALSE(lab.backend.find("training/model")->enabled);
+  EXPECT_FALSE(lab.backend.find("training/batch")->enabled);
+  EXPECT_TRUE(lab.backend.find("training/lr")->enabled);
+  lab.click("training/model");
+  EXPECT_FALSE(lab.visible("training/model/mlp")) << "its list opened";
+  lab.click("training/batch/more");
+  EXPECT_EQ(lab.view.forms.training.request.batch, 256);
+  lab.click("training/lr");
+  lab.type("0.05");
+  EXPECT_TRUE(lab.sent<ChangeTraining>().empty()) << "sent while it was typed";
+  lab.press(GLFW_KEY_ENTER);
+  lab.frames(3);
+  const auto sent = lab.sent<ChangeTraining>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].lr, 0.05);
+  EXPECT_FALSE(sent[0].epochs);
+  lab.click("training/epochs/more");
+  ASSERT_EQ(lab.sent<ChangeTraining>().size(), 2u);
+  EXPECT_EQ(lab.sent<ChangeTraining>()[1].epochs, 11);
+  EXPECT_FALSE(lab.sent<ChangeTraining>()[1].lr);
+}
+
+TEST_F(PanelCommands, LockedFieldSaysWhy) {
+  lab.open(Page::Training);
+  lab.show(make_scene(Page::Training, Scene::Running));
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("training/model")));
+  lab.frames(60);
+  ASSERT_TRUE(lab.visible("tooltip"));
+  EXPECT_NE(lab.backend.find("tooltip")->value.find("Locked"), std::string::npos);
+}
+
+TEST_F(PanelCommands, EditsBeforeATrainingAreNotSentToIt) {
+  lab.open(Page::Training);
+  lab.click("training/epochs/more");
+  lab.show(make_scene(Page::Training, Scene::Running));
+  EXPECT_TRUE(lab.sent<ChangeTraining>().empty());
+}
+
+TEST_F(PanelCommands, ChangeIsMarkedOnTheCurveAndLogged) {
+  ui::Model model = make_scene(Page::Training, Scene::Running);
+  model.apply(event(1, 90, TrainingChanged{350, 1.5, "lr", "0.9", "0.3", 2350}));
+  lab.open(Page::Training);
+  lab.show(std::move(model));
+  ASSERT_TRUE(lab.visible("training/plot/loss/mark/0"));
+  EXPECT_EQ(lab.backend.find("training/plot/loss/mark/0")->label, "learning rate 0.9 → 0.3");
+  EXPECT_EQ(lab.model.log().back().text, "After step 350: learning rate 0.9 → 0.3");
+}
+
 TEST_F(PanelCommands, StopInTheStatusBarCancels) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.click("status/cancel");
@@ -420,10 +471,81 @@ TEST_F(PanelCommands, RunsCanBeHiddenRenamedAndRemoved) {
   lab.click("training/runs/1/rename");
   EXPECT_EQ(lab.view.forms.training.renaming, 1);
   EXPECT_TRUE(lab.visible("training/runs/1/name"));
-  lab.click("training/runs/1/rename");
+  lab.type("slow start");
+  lab.press(GLFW_KEY_ENTER);
+  ASSERT_TRUE(lab.visible("training/runs/1/rename")) << "Enter ends the renaming";
+  EXPECT_EQ(lab.backend.find("training/runs/1/rename")->label, "slow start");
+  EXPECT_FALSE(lab.visible("training/runs/2/delete")) << "the newest run stays";
   lab.click("training/runs/1/delete");
   EXPECT_FALSE(lab.visible("training/runs/1/rename"));
   EXPECT_TRUE(lab.visible("training/runs/2/rename"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/1/rename"));
+  EXPECT_FALSE(lab.visible("training/runs/undo"));
+}
+
+TEST_F(PanelCommands, DivergenceIsSaid) {
+  ui::Model model = make_scene(Page::Training, Scene::Running);
+  StepDone step = step_done(701);
+  step.loss = 1.3e10;
+  step.lr = 1e9;
+  model.apply(event(1, 91, step));
+  step.step = 702;
+  model.apply(event(1, 92, step));
+  lab.open(Page::Training);
+  lab.show(std::move(model));
+  ASSERT_TRUE(lab.visible("training/diverged"));
+  const std::string said = lab.backend.find("training/diverged")->label;
+  EXPECT_EQ(said.substr(0, 22), "Diverged at step 701: ") << said;
+  EXPECT_NE(said.find("1.3e+10"), std::string::npos) << said;
+  lab.model.apply(event(1, 93, step_done(703)));
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("training/diverged")) << "the loss came back";
+}
+
+TEST_F(PanelCommands, NumberOutOfRangeIsReplacedAndThatIsSaid) {
+  lab.open(Page::Training);
+  lab.click("training/batch");
+  lab.type("0");
+  lab.press(GLFW_KEY_ENTER);
+  lab.frames(2);
+  EXPECT_EQ(lab.view.forms.training.request.batch, 1);
+  ASSERT_TRUE(lab.visible("tooltip"));
+  const std::string said = lab.backend.find("tooltip")->value;
+  EXPECT_EQ(said.substr(0, 31), "0 is out of range: set to 1. A ") << said;
+}
+
+TEST_F(PanelCommands, RunsShowTheSettingsThatDiffer) {
+  ui::Model model(machine_of(1));
+  for (JobId job = 1; job <= 2; ++job) {
+    StartTraining request;
+    request.lr = job == 1 ? 0.9 : 0.3;
+    request.seed = 7;
+    model.apply(event(job, 1, JobStarted{"Training", request}));
+    TrainingStarted started = training_started(true);
+    started.request = request;
+    model.apply(event(job, 2, started));
+    model.apply(event(job, 3, step_done(1)));
+    model.apply(event(job, 4, JobFinished{Outcome::Done, 1, ""}));
+  }
+  lab.open(Page::Training);
+  lab.show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/runs/1")->value, "lr 0.9");
+  EXPECT_EQ(lab.backend.find("training/runs/2")->value, "lr 0.3");
+}
+
+TEST_F(PanelCommands, SmoothingFollowsTheSlider) {
+  lab.open(Page::Training);
+  lab.show(make_scene(Page::Training, Scene::Running));
+  const ui::WidgetRect slider = *lab.backend.find("training/smoothing");
+  lab.backend.move_to({slider.max.x - 4, (slider.min.y + slider.max.y) / 2});
+  lab.frame();
+  lab.backend.mouse(0, true);
+  lab.frames(2);
+  lab.backend.mouse(0, false);
+  lab.frames(2);
+  EXPECT_NEAR(lab.view.forms.training.smoothing, 0.99, 1e-9);
+  EXPECT_EQ(lab.backend.find("training/smoothing")->value, "0.99");
 }
 
 TEST_F(PanelCommands, LogIsCopiedToTheClipboard) {

@@ -235,6 +235,31 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
 }
 
+// Two devices and a small window: the loss comes first, the runs are beside it, and the form stays.
+TEST(Pages, LossIsLargeAndInSight) {
+  constexpr float kHeight = 720;
+  for (const int devices : {1, 2}) {
+    Lab lab(make_many_devices({devices, 1, SharePolicy::Equal}, Scene::Running), 1,
+            {1280, kHeight});
+    lab.open(Page::Training);
+    const WidgetRect* loss = lab.backend.find("training/plot/loss");
+    ASSERT_NE(loss, nullptr);
+    EXPECT_GE(loss->max.y - loss->min.y, 0.35F * kHeight);
+    const WidgetRect* runs = lab.backend.find("training/runs");
+    ASSERT_NE(runs, nullptr);
+    EXPECT_GT(runs->min.x, loss->max.x);
+    const float top = lab.backend.find("training/form")->min.y;
+    lab.scroll(-1000);
+    lab.frames(3);
+    ASSERT_TRUE(lab.visible("training/form"));
+    EXPECT_FALSE(lab.visible("training/plot/loss")) << "the page scrolled";
+    EXPECT_GE(lab.backend.find("training/form")->max.y, kHeight - 80);
+    lab.scroll(1000);
+    lab.frames(3);
+    EXPECT_EQ(lab.backend.find("training/form")->min.y, top);
+  }
+}
+
 TEST(Pages, AutoSharesAreSuggestedOnlyIfTheyHelp) {
   const auto advises = [](ui::Model model, std::int64_t images) {
     model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -49,6 +50,30 @@ TEST_P(ThemeTest, DevicesKeepTheirColourAndCpuAndGpuDiffer) {
     EXPECT_GE(contrast(device_color(t, cpu(i)), t.card), 3.0);
     EXPECT_GE(contrast(device_color(t, gpu(i)), t.card), 3.0);
     EXPECT_NE(device_color(t, cpu(i)), device_color(t, gpu(i)));
+  }
+}
+
+int distance(ImU32 a, ImU32 b) {
+  int sum = 0;
+  for (const int shift : {0, 8, 16}) {
+    sum += std::abs(static_cast<int>((a >> shift) & 0xFF) - static_cast<int>((b >> shift) & 0xFF));
+  }
+  return sum;
+}
+
+TEST_P(ThemeTest, RunsNeverLookLikeDevices) {
+  constexpr int kRuns = 6, kDevices = 8, kApart = 60;
+  for (int run = 0; run < kRuns; ++run) {
+    EXPECT_GE(contrast(run_color(t, run), t.card), 3.0) << run;
+    for (int other = 0; other < run; ++other) {
+      EXPECT_GE(distance(run_color(t, run), run_color(t, other)), kApart) << run << ", " << other;
+    }
+    for (int i = 0; i < kDevices; ++i) {
+      for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Emulated}) {
+        EXPECT_GE(distance(run_color(t, run), device_color(t, {kind, i})), kApart)
+            << run << ", " << to_string(Device{kind, i});
+      }
+    }
   }
 }
 

@@ -125,9 +125,13 @@ void device_fields(const Panel& p, TrainingForm& form) {
     how_to_split(p);
     return;
   }
-  device_boxes(p, form);
+  {
+    const Locked locked(p.ui, lock_reason(p));
+    device_boxes(p, form);
+  }
   if (training_devices(form, p.model.machine()).size() < 2) return;
   {
+    const Locked locked(p.ui, live_lock_reason(p));
     Fields fields(p);
     fields.next();
     int division = static_cast<int>(form.request.share_policy);
@@ -137,11 +141,14 @@ void device_fields(const Panel& p, TrainingForm& form) {
                      "and keeps adjusting the shares so that all finish together. By list: in the "
                      "given proportions."))) {
       form.request.share_policy = static_cast<SharePolicy>(division);
+      form.edits.shares = true;
     }
     if (form.request.share_policy == SharePolicy::Listed) {
       fields.next();
-      input_text(p.ui, "training/shares", tr("Shares, one per device"), form.shares,
-                 tr("In any unit: 0.7, 0.3 and 70, 30 mean the same."), "0.7, 0.3");
+      if (input_text(p.ui, "training/shares", tr("Shares, one per device"), form.shares,
+                     tr("In any unit: 0.7, 0.3 and 70, 30 mean the same."), "0.7, 0.3")) {
+        form.edits.shares = true;
+      }
     }
   }
   error_box(p.ui, "training/shares_error", shares_problem(form, p.model.machine()));
@@ -151,6 +158,7 @@ void draw_larger_batch(const Panel& p, TrainingForm& form) {
   foldout(p.ui, "training/larger_batch", larger_batch_text(form), form.larger_batch);
   if (!form.larger_batch) return;
   pitfall(p);
+  const Locked locked(p.ui, lock_reason(p));
   Fields fields(p);
   fields.next();
   field_control(p, "training", form.request, &StartTraining::lr_scale);

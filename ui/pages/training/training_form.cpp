@@ -8,6 +8,19 @@
 #include "ui/pages/training/training_parts.h"
 
 namespace lab::ui {
+
+std::string lock_reason(const Panel& p) {
+  if (!runs(p, Page::Training)) return {};
+  return tr(
+      "Locked while this training runs. Learning rate, epochs and shares can be changed; for "
+      "the rest, stop it and train again.");
+}
+
+std::string live_lock_reason(const Panel& p) {
+  const bool ranks = runs(p, Page::Training) && p.model.runs().back().devices().ranks() > 1;
+  return ranks ? tr("Locked: a training of several processes keeps its settings.") : "";
+}
+
 namespace {
 
 // Two short fields on one line of the left form, to save height.
@@ -76,17 +89,24 @@ void model_fields(const Panel& p, Fields& fields, TrainingForm& form) {
 
 void main_fields(const Panel& p, TrainingForm& form) {
   Fields fields(p);
-  preset_field(p, fields, form);
-  model_fields(p, fields, form);
-  data_fields(p, fields, form);
-  fields.next();
-  request_field(p, form, &StartTraining::batch);
+  {
+    const Locked locked(p.ui, lock_reason(p));
+    preset_field(p, fields, form);
+    model_fields(p, fields, form);
+    data_fields(p, fields, form);
+    fields.next();
+    request_field(p, form, &StartTraining::batch);
+  }
+  const Locked locked(p.ui, live_lock_reason(p));
+  LiveEdits& edits = form.edits;
   side_by_side(
-      p, fields, [&] { request_field(p, form, &StartTraining::lr); },
-      [&] { request_field(p, form, &StartTraining::epochs); });
+      p, fields, [&] { edits.lr = request_field(p, form, &StartTraining::lr) || edits.lr; },
+      [&] { edits.epochs = request_field(p, form, &StartTraining::epochs) || edits.epochs; });
 }
 
 void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
+  fields.next();
+  request_field(p, form, &StartTraining::logdir);
   fields.next();
   request_field(p, form, &StartTraining::checkpoint_dir);
   if (!form.request.checkpoint_dir.empty()) {
@@ -150,6 +170,7 @@ void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
 void more_fields(const Panel& p, TrainingForm& form) {
   foldout(p.ui, "training/more", tr("More settings"), form.more);
   if (!form.more) return;
+  const Locked locked(p.ui, lock_reason(p));
   Fields fields(p);
   more_controls(p, fields, "training", form.request);
   fields.next();
@@ -240,6 +261,14 @@ bool settings_shown(const Panel& p, TrainingForm& form) {
   return open;
 }
 
+// A number that is still being typed is not sent.
+void send_changes(const Panel& p, TrainingForm& form) {
+  const bool running = runs(p, Page::Training);
+  if (running && (!form.edits.any() || ImGui::IsAnyItemActive())) return;
+  if (running) p.out.push_back(changes_of(form, p.model.machine()));
+  form.edits = {};
+}
+
 void fields_of_form(const Panel& p, TrainingForm& form) {
   main_fields(p, form);
   draw_larger_batch(p, form);
@@ -248,9 +277,22 @@ void fields_of_form(const Panel& p, TrainingForm& form) {
 
 }  // namespace
 
+// The form follows the page's scrolling; one that is taller than the window stays with its lower
+// end in sight.
+void keep_in_sight(const Panel& p) {
+  if (p.folded()) return;
+  const WidgetMemory& memory = p.ui.memory;
+  const auto known = memory.card_heights.find("training/form");
+  const float height = known == memory.card_heights.end() ? 0 : known->second;
+  const float beyond = std::max(0.0F, p.ui.px(height - form_height(p)));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0F, ImGui::GetScrollY() - beyond));
+}
+
 void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
-  Card card(p, "training/form", tr("Training"), {.least = form_height(p)});
+  const float least = form_height(p);
+  keep_in_sight(p);
+  Card card(p, "training/form", tr("Training"), {.least = least});
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(p, form);
@@ -260,6 +302,7 @@ void draw_training_form(const Panel& p) {
   // Invalid shares are explained at their input field.
   const bool explained = shown && error == shares_problem(form, machine);
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
+  if (error.empty()) send_changes(p, form);
   if (runs(p, Page::Training)) {
     form_actions(p, 420, [&] { running_buttons(p); });
   } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "ui/pages/training/training_parts.h"
@@ -46,14 +47,16 @@ void draw_pixels(ImDrawList* list, const PredictedImage& image, ImVec2 pos, floa
   }
 }
 
+constexpr float kImage = 84, kImageColumn = 104;  // units
+
 void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImage& image,
                      std::size_t i, float width) {
   Ui& ui = p.ui;
-  const float side = std::floor(std::min(width, ui.px(84)) / kSide) * kSide;
+  const float side = std::floor(std::min(width, ui.px(kImage)) / kSide) * kSide;
   ImFont* font = ui.fonts.caption;
   const float line = font->FontSize + ui.px(2);
   const std::string path = fmt::format("training/image/{}", i);
-  const Item item = control(path, {width, side + 2 * line + ui.px(2)});
+  const Item item = control(path, {width, side + 3 * line + ui.px(2)});
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_pixels(list, image, item.min, side);
@@ -64,48 +67,112 @@ void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImag
   draw_text_fitted(list, font, {item.min.x, y}, width, ui.theme->text, label);
   draw_text_fitted(list, font, {item.min.x, y + line}, width,
                    right ? ui.theme->good : ui.theme->bad,
-                   right ? trf("correct, {:.0f} %", image.confidence * 100)
-                         : fmt::format("→ {} {:.0f} %", predicted, image.confidence * 100));
+                   right ? tr("correct") : fmt::format("→ {}", predicted));
+  draw_text_fitted(list, font, {item.min.x, y + 2 * line}, width, ui.theme->muted,
+                   trf("{:.0f} % sure", image.confidence * 100));
   hint(ui, trf("Label: {}\nPrediction: {}, confidence {:.1f} %", label, predicted,
                image.confidence * 100));
   record(ui, item, path, "image", label, predicted);
 }
 
-void confusion_cell(const Panel& p, const TrainingRun& run, const Confusion& c, int label,
-                    int predicted, double row_total, ImVec2 min, ImVec2 max) {
+// --- confusion ------------------------------------------------------------------------------
+
+// Places of the matrix: names on the left and on top, a column and a row of totals.
+struct Grid {
+  ImVec2 origin, cell;  // of the first count, pixels
+  float names = 0;      // width of the names on the left
+  ImVec2 at(int column, int line) const {
+    return {origin.x + cell.x * static_cast<float>(column),
+            origin.y + cell.y * static_cast<float>(line)};
+  }
+};
+
+float widest_name(const Panel& p, const TrainingRun& run, int classes) {
+  float width = 0;
+  for (int i = 0; i < classes; ++i) {
+    width = std::max(width, text_size(p.ui.fonts.caption, class_name(run, i)).x);
+  }
+  return std::max(width, text_size(p.ui.fonts.caption, tr("true class")).x);
+}
+
+// Draws one line upwards from `low`: the text, turned by a quarter.
+void draw_upwards(ImDrawList* list, ImFont* font, ImVec2 low, ImU32 color, std::string_view text) {
+  const int first = list->VtxBuffer.Size;
+  const ImVec2 pos(std::round(low.x), std::round(low.y));
+  draw_text(list, font, pos, color, text);
+  for (int i = first; i < list->VtxBuffer.Size; ++i) {
+    ImVec2& v = list->VtxBuffer[i].pos;
+    v = {pos.x + (v.y - pos.y), pos.y - (v.x - pos.x)};
+  }
+}
+
+void centred(const Panel& p, ImVec2 min, ImVec2 cell, ImU32 color, const std::string& text) {
+  ImFont* font = p.ui.fonts.caption;
+  const ImVec2 size = text_size(font, text);
+  draw_text(ImGui::GetWindowDrawList(), font,
+            {min.x + (cell.x - size.x) / 2, min.y + (cell.y - font->FontSize) / 2}, color, text);
+}
+
+void confusion_cell(const Panel& p, const TrainingRun& run, const Confusion& c, const Grid& grid,
+                    int label, int predicted, std::int64_t row_total) {
   Ui& ui = p.ui;
   const std::int64_t count = c.counts[at(label, predicted, c.classes)];
-  const double share = row_total > 0 ? static_cast<double>(count) / row_total : 0;
+  const double total = static_cast<double>(row_total);
+  const double share = row_total > 0 ? static_cast<double>(count) / total : 0;
   // The square root keeps rare confusions visible beside the diagonal.
   const ImU32 ink = label == predicted ? ui.theme->good : ui.theme->bad;
   const ImU32 fill = mix(ui.theme->raised, ink, static_cast<float>(std::sqrt(share)));
-  ImGui::GetWindowDrawList()->AddRectFilled(min, max, styled(fill), ui.px(2));
-  hint_at(ui, min, max,
+  const ImVec2 min = grid.at(predicted, label), gap(ui.px(1), ui.px(1));
+  const ImVec2 low(min.x + gap.x, min.y + gap.y);
+  const ImVec2 high(min.x + grid.cell.x - gap.x, min.y + grid.cell.y - gap.y);
+  ImGui::GetWindowDrawList()->AddRectFilled(low, high, styled(fill), ui.px(2));
+  if (count > 0) {
+    const bool bright = contrast(IM_COL32_WHITE, fill) > contrast(IM_COL32_BLACK, fill);
+    centred(p, min, grid.cell, bright ? IM_COL32_WHITE : IM_COL32_BLACK, std::to_string(count));
+  }
+  hint_at(ui, low, high,
           trf("{} classified as {}\n{} of {:.0f} test images, {}", class_name(run, label),
-              class_name(run, predicted), count, row_total, percent(share)));
+              class_name(run, predicted), count, total, percent(share)));
 }
 
-void confusion_grid(const Panel& p, const TrainingRun& run, const Confusion& c, ImVec2 origin,
-                    ImVec2 cell) {
+void confusion_names(const Panel& p, const TrainingRun& run, const Confusion& c, const Grid& grid) {
   Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float label_width = ui.px(84);
-  const float gap = ui.px(1);
-  for (int label = 0; label < c.classes; ++label) {
-    double total = 0;
-    for (int j = 0; j < c.classes; ++j) {
-      total += static_cast<double>(c.counts[at(label, j, c.classes)]);
-    }
-    const float y = origin.y + cell.y * static_cast<float>(label);
-    draw_text_fitted(list, ui.fonts.caption,
-                     {origin.x, y + (cell.y - ui.fonts.caption->FontSize) / 2},
-                     label_width - ui.px(6), ui.theme->muted, class_name(run, label));
-    for (int predicted = 0; predicted < c.classes; ++predicted) {
-      const float x = origin.x + label_width + cell.x * static_cast<float>(predicted);
-      confusion_cell(p, run, c, label, predicted, total, {x + gap, y + gap},
-                     {x + cell.x - gap, y + cell.y - gap});
-    }
+  ImFont* font = ui.fonts.caption;
+  for (int i = 0; i <= c.classes; ++i) {
+    const std::string name = i < c.classes ? class_name(run, i) : std::string(tr("total"));
+    const ImU32 color = i < c.classes ? ui.theme->text : ui.theme->muted;
+    const ImVec2 line = grid.at(0, i), column = grid.at(i, 0);
+    draw_text(list, font, {grid.origin.x - grid.names, line.y + (grid.cell.y - font->FontSize) / 2},
+              color, name);
+    draw_upwards(list, font,
+                 {column.x + (grid.cell.x - font->FontSize) / 2, grid.origin.y - ui.px(6)}, color,
+                 name);
   }
+  draw_text(list, font, {grid.origin.x - grid.names, grid.origin.y - grid.cell.y}, ui.theme->muted,
+            tr("true class"));
+}
+
+void confusion_grid(const Panel& p, const TrainingRun& run, const Confusion& c, const Grid& grid) {
+  const ImU32 muted_ink = p.ui.theme->muted;
+  std::vector<std::int64_t> predicted_totals(static_cast<std::size_t>(c.classes));
+  std::int64_t all = 0;
+  for (int label = 0; label < c.classes; ++label) {
+    std::int64_t total = 0;
+    for (int j = 0; j < c.classes; ++j) {
+      const std::int64_t count = c.counts[at(label, j, c.classes)];
+      total += count;
+      predicted_totals[static_cast<std::size_t>(j)] += count;
+    }
+    all += total;
+    for (int j = 0; j < c.classes; ++j) confusion_cell(p, run, c, grid, label, j, total);
+    centred(p, grid.at(c.classes, label), grid.cell, muted_ink, std::to_string(total));
+  }
+  for (int j = 0; j < c.classes; ++j) {
+    centred(p, grid.at(j, c.classes), grid.cell, muted_ink,
+            std::to_string(predicted_totals[static_cast<std::size_t>(j)]));
+  }
+  centred(p, grid.at(c.classes, c.classes), grid.cell, muted_ink, std::to_string(all));
 }
 
 }  // namespace
@@ -118,7 +185,8 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!card) return;
   const auto& images = run.predictions()->images;
   caption(p.ui, trf("After epoch {}, errors first", run.predictions()->epoch));
-  const auto columns = static_cast<std::size_t>(std::max(1.0F, width_left(p) / (84 + 12)));
+  const auto columns =
+      static_cast<std::size_t>(std::max(1.0F, (width_left(p) + 12) / (kImageColumn + 12)));
   const std::vector<float> weights(columns, 1.0F);
   const std::size_t count = std::min({images.size(), kMaxImages, columns * 2});
   for (std::size_t first = 0; first < count; first += columns) {
@@ -143,14 +211,17 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
     muted(ui, tr("Available after the first epoch."));
     return;
   }
+  const float names = widest_name(p, run, c->classes) + ui.px(10);
+  const auto n = static_cast<float>(c->classes + 1);
   const float width = ImGui::GetContentRegionAvail().x;
-  const auto n = static_cast<float>(c->classes);
-  const ImVec2 cell(std::min(ui.px(40), (width - ui.px(84)) / n), ui.px(20));
-  const Item item = control("training/confusion", {ui.px(84) + cell.x * n, cell.y * n});
+  const ImVec2 cell(std::clamp((width - names) / n, ui.px(28), ui.px(56)), ui.px(24));
+  const Item item = control("training/confusion", {names + cell.x * n, names + cell.y * n});
   if (!item.visible) return;
   record(ui, item, "training/confusion", "matrix", "confusion matrix");
-  confusion_grid(p, run, *c, item.min, cell);
-  caption(ui, trf("Columns in the same order; after epoch {}", c->epoch));
+  const Grid grid{.origin = {item.min.x + names, item.min.y + names}, .cell = cell, .names = names};
+  confusion_names(p, run, *c, grid);
+  confusion_grid(p, run, *c, grid);
+  caption(ui, trf("Columns: predicted class; after epoch {}", c->epoch));
 }
 
 }  // namespace lab::ui

@@ -10,6 +10,11 @@ namespace lab::ui {
 
 void draw_training_form(const Panel& p);
 
+// Returns why most fields cannot be changed now; empty if they can.
+std::string lock_reason(const Panel& p);
+// The same for the fields that a running training takes over: learning rate, epochs and shares.
+std::string live_lock_reason(const Panel& p);
+
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.
 void device_fields(const Panel& p, TrainingForm& form);
 // Collapsed: why doubling batch and rate reduced the chapter's accuracy, and what helps.
@@ -46,6 +51,12 @@ struct ShownRun {
   bool newest = false;
 };
 std::vector<ShownRun> shown_runs(const Panel& p);
+// Draws the list of runs; 0: as high as its content.
+void draw_training_runs(const Panel& p, float height);
+// The loss of each step, averaged as the slider says.
+const Column64& smoothed_loss(const Panel& p, const TrainingRun& run);
+inline constexpr double kMostSmoothing = 0.99;
+std::string loss_text(double loss);  // "0.523", "1.32e+10"
 std::string run_name(const Panel& p, const TrainingRun& run);
 ImU32 run_color(const Panel& p, const TrainingRun& run);
 

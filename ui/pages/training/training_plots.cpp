@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -161,6 +163,23 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
   }
 }
 
+// The changes of the newest run's settings.
+std::vector<plot::Mark> marks(const Panel& p) {
+  const TrainingRun& run = p.model.runs().back();
+  const double per_epoch =
+      run.started() ? static_cast<double>(std::max<std::int64_t>(run.started()->steps_per_epoch, 1))
+                    : 1;
+  std::vector<plot::Mark> marks;
+  for (const TrainingChanged& change : run.changes()) {
+    const auto step = static_cast<double>(change.step);
+    const double x = x_axis(p) == XAxis::Step    ? step
+                     : x_axis(p) == XAxis::Epoch ? step / per_epoch
+                                                 : change.t_s;
+    marks.push_back({x, change_text(change)});
+  }
+  return marks;
+}
+
 // A new run without a step leaves the older curves dimmed.
 bool waiting(const Panel& p) {
   return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
@@ -181,25 +200,93 @@ const char* no_time_text(const Panel& p, const char* otherwise) {
 
 }  // namespace
 
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return "N/A";
+  return std::abs(loss) < 1e5 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
+}
+
+namespace {
+
+std::vector<std::string> axis_names() {
+  return {LAB_TEXT("Step"), LAB_TEXT("Epoch"), LAB_TEXT("Time")};
+}
+
+void axis_choice(const Panel& p) {
+  segmented(p.ui, "training/x_axis", "", axis_names(), p.view.forms.training.x_axis,
+            tr("Horizontal axis of the loss, accuracy and speed plots. Right-click a plot for "
+               "more."));
+}
+
+void smoothing_choice(const Panel& p) {
+  TrainingForm& form = p.view.forms.training;
+  slider(p.ui, "training/smoothing", tr("Smoothing"), fmt::format("{:.2f}", form.smoothing),
+         form.smoothing,
+         {.max = kMostSmoothing,
+          .hint = tr("Weight of the past in the exponential average of the loss, corrected for its "
+                     "start; the values of the steps are pale behind it. 0.95 averages over about "
+                     "20 steps, 0 not at all.")});
+}
+
+void log_choice(const Panel& p) {
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));
+  checkbox(p.ui, "training/log_loss", tr("log y"), p.view.forms.training.log_loss,
+           tr("Logarithmic loss: shows small changes of a small loss."));
+}
+
+// On one line if there is space, because the plot needs the height.
+void loss_controls(const Panel& p) {
+  constexpr float kOneLine = 470, kLog = 74;  // units
+  if (width_left(p) < kOneLine) {
+    axis_choice(p);
+    Row row(p.ui, {1, -kLog});
+    row.next();
+    smoothing_choice(p);
+    row.next();
+    log_choice(p);
+    return;
+  }
+  Row row(p.ui, {1.2F, 1, -kLog});
+  row.next();
+  axis_choice(p);
+  row.next();
+  smoothing_choice(p);
+  row.next();
+  log_choice(p);
+}
+
+// More than a third of the window: the plot that matters most.
+float loss_height(const Panel& p) {
+  constexpr float kShare = 0.36F, kLeast = 230;
+  return std::max(kLeast, std::ceil(kShare * ImGui::GetIO().DisplaySize.y / p.ui.scale));
+}
+
+}  // namespace
+
 void draw_loss_plot(const Panel& p) {
-  Card card(p, "training/loss", title_with(p, tr("Loss")),
-            {.hint = tr("Pale: every step. Solid: exponential average over about 20 steps, "
-                        "computed from every step.")});
+  Card card(
+      p, "training/loss", title_with(p, tr("Loss")),
+      {.hint = tr("Pale: every step. Solid: exponential average, computed from every step.")});
   if (!card) return;
+  loss_controls(p);
   std::vector<plot::Series> series;
   for (const ShownRun& shown : shown_runs(p)) {
     const StepColumns& s = shown.run->steps();
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.loss, shown.name)));
-    series.push_back(line(p, shown, s, s.loss_smooth, shown.name));
+    plot::Series smooth = line(p, shown, s, smoothed_loss(p, *shown.run), shown.name);
+    smooth.append_key += fmt::format("/{}", p.view.forms.training.smoothing);
+    series.push_back(std::move(smooth));
   }
+  const std::vector<plot::Mark> changes = marks(p);
   const bool log = p.view.forms.training.log_loss;
   const plot::Axes axes{
       .x = x_of(p),
       .y = {.label = tr("loss"), .scale = log ? plot::Scale::Log10 : plot::Scale::Linear}};
   plot::draw(p.ui, "training/plot/loss", axes, series,
-             {.height = 230,
+             {.height = loss_height(p),
               .cursor = &p.view.cursor,
+              .marks = changes,
               .empty_text = tr("No step yet"),
+              .legend = false,
               .dimmed = waiting(p)},
              p.out);
 }
@@ -220,9 +307,11 @@ void draw_accuracy_plot(const Panel& p) {
     }
     plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), tr("train")));
     train.line = plot::Line::Dashed;
+    train.group = tr("train");
     series.push_back(std::move(train));
     plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), tr("test")));
     test.marker = plot::Marker::Circle;
+    test.group = tr("test");
     series.push_back(std::move(test));
   }
   const std::vector<plot::Reference> references = published_accuracy(p, p.model.runs().back());
@@ -247,10 +336,13 @@ void draw_speed_plot(const Panel& p) {
   for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
     const bool stacked = shown.newest && !shown.run->devices().empty();
-    const std::string name = stacked && runs.size() == 1 ? tr("total") : shown.name;
+    const std::string& name = shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
     if (stacked) stack_devices(p, *shown.run, series);
-    series.push_back(line(p, shown, s, s.images_per_s_smooth, name));
+    plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, name);
+    smooth.in_legend = stacked;
+    if (stacked) smooth.label = tr("total");
+    series.push_back(std::move(smooth));
   }
   const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
   plot::draw(p.ui, "training/plot/speed", axes, series,
@@ -276,10 +368,12 @@ void draw_seconds_plot(const Panel& p) {
   }
   const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0, .whole = true},
                         .y = {.label = tr("time"), .unit = "s", .min = 0}};
-  plot::draw(
-      p.ui, "training/plot/seconds", axes, series,
-      {.height = 220, .empty_text = no_time_text(p, tr("No epoch yet")), .dimmed = waiting(p)},
-      p.out);
+  plot::draw(p.ui, "training/plot/seconds", axes, series,
+             {.height = 220,
+              .empty_text = no_time_text(p, tr("No epoch yet")),
+              .legend = false,
+              .dimmed = waiting(p)},
+             p.out);
 }
 
 }  // namespace lab::ui

@@ -1,0 +1,238 @@
+// The list of training runs beside the loss: which are plotted, their names, results and settings.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/pages/training/training_parts.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kLine = 24, kCaption = 18;  // units
+constexpr float kNameLeft = 48;             // after the eye and the colour
+
+const RunChoice* choice_of(const Panel& p, JobId id) {
+  const auto& runs = p.view.forms.training.runs;
+  const auto found = runs.find(id);
+  return found == runs.end() ? nullptr : &found->second;
+}
+
+bool listed(const Panel& p, const TrainingRun& run) {
+  const RunChoice* choice = choice_of(p, run.id());
+  return choice == nullptr || !choice->removed || &run == &p.model.runs().back();
+}
+
+}  // namespace
+
+// A number distinguishes runs with equal settings.
+std::string run_name(const Panel& p, const TrainingRun& run) {
+  const RunChoice* choice = choice_of(p, run.id());
+  if (choice != nullptr && !choice->name.empty()) return choice->name;
+  int same = 1;
+  for (const TrainingRun& other : p.model.runs()) {
+    if (&other == &run) break;
+    if (other.name() == run.name()) ++same;
+  }
+  return same == 1 ? run.name() : fmt::format("{} ({})", run.name(), same);
+}
+
+ImU32 run_color(const Panel& p, const TrainingRun& run) {
+  return run_color(*p.ui.theme, static_cast<int>(run.id() - 1));
+}
+
+std::vector<ShownRun> shown_runs(const Panel& p) {
+  std::vector<ShownRun> shown;
+  for (const TrainingRun& run : p.model.runs()) {
+    const bool newest = &run == &p.model.runs().back();
+    const RunChoice* choice = choice_of(p, run.id());
+    if (choice != nullptr && (choice->removed || !choice->shown) && !(newest && choice->shown)) {
+      continue;
+    }
+    std::string name = run_name(p, run);
+    if (run.synthetic()) name = trf("{}, synthetic", name);
+    shown.push_back({&run, std::move(name), run_color(p, run), newest});
+  }
+  return shown;
+}
+
+const Column64& smoothed_loss(const Panel& p, const TrainingRun& run) {
+  TrainingForm& form = p.view.forms.training;
+  return form.smoothed[run.id()].follow(run.steps().loss,
+                                        std::clamp(form.smoothing, 0.0, kMostSmoothing));
+}
+
+// --- one run --------------------------------------------------------------------------------
+
+namespace {
+
+// "loss 0.52 · test 81 % · 1.2 k images/s"
+std::string results_text(const Panel& p, const TrainingRun& run) {
+  const EpochColumns& e = run.epochs();
+  std::string text = run.steps().size() == 0
+                         ? tr("no step yet")
+                         : trf("loss {}", loss_text(smoothed_loss(p, run).back()));
+  if (e.size() > 0 && e.test_acc.back() == e.test_acc.back()) {
+    text += " · " + trf("test {}", percent(e.test_acc.back()));
+  }
+  if (run.done() && run.timed()) {
+    text += " · " + trf("{} images/s", format_si(run.done()->images_per_s, ""));
+  }
+  return text;
+}
+
+// What the settings of the run are where the listed runs differ, then what was changed on the way.
+std::string settings_of(const TrainingRun& run, const std::vector<std::string>& different) {
+  std::vector<std::string> parts = different;
+  for (const TrainingChanged& change : run.changes()) parts.push_back(change_text(change));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string hint_of(const Panel& p, const TrainingRun& run, const std::string& settings) {
+  const EpochColumns& e = run.epochs();
+  std::string text = run_name(p, run) + "\n" + results_text(p, run);
+  text += "\n" + (e.size() == 1 ? std::string(tr("1 epoch")) : trf("{} epochs", e.size()));
+  if (!settings.empty()) text += "\n" + settings;
+  if (run.done() && !run.done()->checkpoint.empty()) {
+    text += "\n" + trf("Checkpoint: {}", run.done()->checkpoint);
+  }
+  return text + "\n" + tr("Click to rename");
+}
+
+void eye(const Panel& p, const TrainingRun& run, const std::string& path, ImVec2 pos) {
+  Ui& ui = p.ui;
+  RunChoice& choice = p.view.forms.training.runs[run.id()];
+  const float side = ui.px(kLine);
+  const Item item = control_at(path, pos, {pos.x + side, pos.y + side});
+  if (item.pressed) choice.shown = !choice.shown;
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
+  draw_icon(list, choice.shown ? kIconEye : kIconEyeOff, {pos.x + ui.px(3), pos.y + ui.px(3)},
+            side - ui.px(6), styled(choice.shown ? ui.theme->text : ui.theme->muted));
+  focus_ring(ui, item, ui.px(4));
+  hint_at(ui, item.min, item.max, tr("Shows or hides the run's curves."));
+  record(ui, item, path, "checkbox", run_name(p, run), choice.shown ? "on" : "off");
+}
+
+void name_field(const Panel& p, const TrainingRun& run, const std::string& base, ImVec2 pos) {
+  TrainingForm& form = p.view.forms.training;
+  const ImVec2 back = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos(pos);
+  const bool appears = form.rename_appears;
+  if (appears) ImGui::SetKeyboardFocusHere();
+  form.rename_appears = false;
+  input_text(p.ui, base + "/name", "", form.runs[run.id()].name, tr("The run's name"), run.name());
+  if (!appears && ImGui::IsItemDeactivated()) form.renaming = 0;
+  ImGui::SetCursorScreenPos(back);
+}
+
+void name_label(const Panel& p, const TrainingRun& run, const std::string& base, ImVec2 min,
+                ImVec2 max, const std::string& text) {
+  Ui& ui = p.ui;
+  TrainingForm& form = p.view.forms.training;
+  const std::string path = base + "/rename";
+  const Item item = control_at(path, min, max);
+  if (item.pressed) {
+    form.renaming = run.id();
+    form.rename_appears = true;
+  }
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (item.hovered) list->AddRectFilled(min, max, styled(ui.theme->hover), ui.px(4));
+  const std::string name = run_name(p, run);
+  draw_text_fitted(list, ui.fonts.body,
+                   {min.x + ui.px(4), (min.y + max.y - ui.fonts.body->FontSize) / 2},
+                   max.x - min.x - ui.px(8), ui.theme->text, name);
+  focus_ring(ui, item, ui.px(4));
+  hint_at(ui, min, max, text);
+  record(ui, item, path, "button", name);
+}
+
+void delete_button(const Panel& p, const TrainingRun& run, const std::string& path, ImVec2 pos) {
+  Ui& ui = p.ui;
+  TrainingForm& form = p.view.forms.training;
+  const float side = ui.px(kLine);
+  const Item item = control_at(path, pos, {pos.x + side, pos.y + side});
+  if (item.pressed) {
+    form.runs[run.id()].removed = true;
+    form.removed_last = run.id();
+  }
+  if (!item.visible) return;
+  draw_icon(ImGui::GetWindowDrawList(), kIconTrash, {pos.x + ui.px(4), pos.y + ui.px(4)},
+            side - ui.px(8), styled(item.hovered ? ui.theme->text : ui.theme->muted));
+  focus_ring(ui, item, ui.px(4));
+  hint_at(ui, item.min, item.max, tr("Removes the run from this list"));
+  record(ui, item, path, "button", tr("Removes the run from this list"));
+}
+
+void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::string>& different) {
+  Ui& ui = p.ui;
+  const std::string base = fmt::format("training/runs/{}", run.id());
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
+  const std::string settings = settings_of(run, different);
+  const bool newest = &run == &p.model.runs().back();
+  const bool renaming = p.view.forms.training.renaming == run.id();
+  const int captions = settings.empty() ? 1 : 2;
+  const float head = renaming ? kControlHeight + 4 : kLine;
+  ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
+  eye(p, run, base + "/show", pos);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float middle = pos.y + ui.px(kLine / 2);
+  list->AddCircleFilled({pos.x + ui.px(kLine + 11), middle}, ui.px(6), styled(run_color(p, run)));
+  const float left = pos.x + ui.px(kNameLeft - 4);
+  if (renaming) {
+    name_field(p, run, base, {left, pos.y});
+  } else {
+    const float end = newest ? right : right - ui.px(kLine + 4);
+    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, hint_of(p, run, settings));
+    if (!newest) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
+  }
+  float y = pos.y + ui.px(head);
+  const float text_left = pos.x + ui.px(kNameLeft);
+  for (const std::string& text : {results_text(p, run), settings}) {
+    if (text.empty()) continue;
+    draw_text_fitted(list, ui.fonts.caption, {text_left, y}, right - text_left, ui.theme->muted,
+                     text);
+    y += ui.px(kCaption);
+  }
+  record_rect(ui, base, "run", run_name(p, run), settings, true, pos, {right, y});
+}
+
+void undo_line(const Panel& p) {
+  TrainingForm& form = p.view.forms.training;
+  const auto& runs = p.model.runs();
+  const auto last = std::find_if(runs.begin(), runs.end(), [&](const TrainingRun& run) {
+    return run.id() == form.removed_last && form.runs[run.id()].removed;
+  });
+  if (last == runs.end()) return;
+  caption(p.ui, trf("Removed: {}", run_name(p, *last)));
+  if (button(p.ui, "training/runs/undo", tr("Undo"), {.kind = ButtonKind::Normal, .width = -1})) {
+    form.runs[form.removed_last].removed = false;
+    form.removed_last = 0;
+  }
+}
+
+}  // namespace
+
+void draw_training_runs(const Panel& p, float height) {
+  Card card(p, "training/runs", tr("Runs"),
+            {.height = height,
+             .hint = tr("Training runs, newest first. The eye shows or hides a run's curves; the "
+                        "last line has the settings in which the runs differ. The oldest runs are "
+                        "removed when the list is full.")});
+  if (!card) return;
+  undo_line(p);
+  std::vector<const TrainingRun*> runs;
+  for (auto run = p.model.runs().rbegin(); run != p.model.runs().rend(); ++run) {
+    if (listed(p, *run)) runs.push_back(&*run);
+  }
+  const std::vector<std::vector<std::string>> different = differing_settings(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) run_row(p, *runs[i], different[i]);
+}
+
+}  // namespace lab::ui

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/headless/console.h"
 #include "app/headless/ranks/rank_jobs.h"
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
@@ -58,8 +59,10 @@ Controller::News Controller::drain() {
     const bool gauge = event.job == 0 && readings_ > kPromptReadings &&
                        (reading || std::holds_alternative<TensorList>(event.payload));
     (gauge ? news.gauges : news.results) = true;
-    if (std::holds_alternative<JobFinished>(event.payload)) --unfinished_jobs_;
     model_.apply(event);
+    if (!std::holds_alternative<JobFinished>(event.payload)) continue;
+    --unfinished_jobs_;
+    keep_training(event.job);
   }
   return news;
 }
@@ -77,6 +80,8 @@ void Controller::execute(const Commands& commands) {
             worker_.resume();
           else if constexpr (std::is_same_v<T, StopAfterEpoch>)
             worker_.stop_after_epoch();
+          else if constexpr (std::is_same_v<T, ChangeTraining>)
+            worker_.change(c);
           else if constexpr (std::is_same_v<T, SavePlotPng>)
             pictures_.push_back({c, kFramesUntilMenuIsGone});
           else if constexpr (std::is_same_v<T, SaveText> || std::is_same_v<T, RestartLab>)
@@ -149,6 +154,45 @@ void Controller::log(Severity severity, std::string text) {
 void Controller::offer_references(FoundMachines found) {
   model_.set_references(std::move(found.machines));
   for (std::string& problem : found.problems) log(Severity::Warning, std::move(problem));
+}
+
+void Controller::offer_runs(KeptRuns kept, std::filesystem::path folder, ui::TrainingForm& form) {
+  run_folder_ = std::move(folder);
+  std::vector<ui::TrainingRun> runs;
+  for (KeptRun& one : kept.runs) {
+    run_files_[one.run.id()] = {one.file, one.name};
+    if (!one.name.empty()) form.runs[one.run.id()].name = one.name;
+    runs.push_back(std::move(one.run));
+  }
+  model_.restore_runs(std::move(runs));
+  for (std::string& problem : kept.problems) log(Severity::Warning, std::move(problem));
+}
+
+void Controller::keep_training(JobId job) {
+  const auto& runs = model_.runs();
+  if (run_folder_.empty() || runs.empty() || runs.back().id() != job) return;
+  try {
+    run_files_[job] = {keep_run(run_folder_, runs.back()), {}};
+  } catch (const Error& e) {
+    log(Severity::Warning, trf("the training run is not kept: {}", e.what()));
+  }
+}
+
+void Controller::store_runs(const ui::TrainingForm& form) {
+  for (const ui::TrainingRun& run : model_.runs()) {
+    const auto file = run_files_.find(run.id());
+    const auto choice = form.runs.find(run.id());
+    if (file == run_files_.end() || choice == form.runs.end()) continue;
+    try {
+      if (choice->second.removed) {
+        std::filesystem::remove(file->second.path);
+      } else if (choice->second.name != file->second.name) {
+        write_run(file->second.path, run, choice->second.name);
+      }
+    } catch (const std::exception& e) {
+      write_message(trf("device-lab: {}", e.what()));
+    }
+  }
 }
 
 Activity Controller::activity() const {

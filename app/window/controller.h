@@ -2,6 +2,8 @@
 // Connects the window and the workers: passes events to the model and commands to the worker, and
 // writes files. Main thread only.
 #include <atomic>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "app/window/frame_pacer.h"
 #include "app/window/reference_machines.h"
 #include "app/window/restart.h"
+#include "app/window/run_files.h"
 #include "compute/machine/machine.h"
 #include "compute/machine/telemetry.h"
 #include "compute/run/channel.h"
@@ -45,6 +48,12 @@ class Controller {
   // Passes reference machines to the model and logs the problems of unusable files.
   void offer_references(FoundMachines found);
 
+  // Passes the training runs of earlier sessions to the model and their names to the form; logs the
+  // problems of unusable files. From then on, finished runs are kept in `folder`.
+  void offer_runs(KeptRuns kept, std::filesystem::path folder, ui::TrainingForm& form);
+  // Carries out what the user did to kept runs: removes files, stores names.
+  void store_runs(const ui::TrainingForm& form);
+
   // Adds a line from the window itself to the Log page.
   void log(Severity severity, std::string text);
 
@@ -66,11 +75,18 @@ class Controller {
     SavePlotPng wish;
     int frames_left;  // until the menu that requested it has disappeared
   };
+  void keep_training(JobId job);
   void perform(const SaveText& wish);
   void perform(const RestartLab& wish);
 
   const bool one_process_, scripted_;
   std::optional<RestartPlan> restart_;
+  struct RunFile {
+    std::filesystem::path path;
+    std::string name;  // in the file
+  };
+  std::filesystem::path run_folder_;  // empty: runs are not kept
+  std::map<JobId, RunFile> run_files_;
   ui::Model model_;
   std::atomic<bool> wake_wanted_ = true;
   std::vector<PendingPicture> pictures_;

@@ -64,6 +64,10 @@ int remembered_cpu_devices(const ui::ViewState& view) {
   return static_cast<int>(std::min<std::int64_t>(view.forms.devices.cpu_devices, 4096));
 }
 
+std::filesystem::path run_folder() {
+  return files::user_data_folder() / "runs";
+}
+
 std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
   if (options.script.empty()) return {};
   const std::string name = options.script.string();
@@ -104,6 +108,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
                                     [file = options.reference] {
                                       return find_machines(file, files::asset_folders("reference"));
                                     })),
+      runs_future_(std::async(std::launch::async, [] { return read_runs(run_folder()); })),
       player_(player_for(options)),
       window_(first_size(options, settings_)),
       interface_(window_, fonts_, options.script.empty()),
@@ -115,6 +120,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
   const std::string no_font = fonts_.why_not_shown(view_.wanted_language());
   if (!no_font.empty()) controller_.log(Severity::Warning, no_font);
   controller_.offer_references(references_future_.get());
+  controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
 }
 
 void LabWindow::apply_options() {
@@ -163,6 +169,7 @@ std::optional<RestartPlan> LabWindow::run() {
            controller_.restart_wanted();
   }
   if (!unattended()) store_settings();
+  controller_.store_runs(view_.forms.training);
   if (options_.frame_stats) print_frame_stats();
   return interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
 }

@@ -1,0 +1,272 @@
+#include "app/window/run_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "compute/core/error.h"
+#include "compute/core/fields/field_json.h"
+#include "compute/core/fields/request_fields.h"
+#include "compute/core/files/json_fields.h"
+#include "compute/core/files/whole_file.h"
+#include "compute/core/language.h"
+
+namespace lab::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using ui::Column64;
+
+constexpr int kFormat = 1;
+
+// --- writing --------------------------------------------------------------------------------
+
+// Every n-th value and the last one.
+Json thinned(const Column64& column) {
+  const std::size_t every = std::max<std::size_t>(1, (column.size() + kKeptSteps - 2) / kKeptSteps);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < column.size(); i += every) list.push_back(column[i]);
+  if (!column.empty() && (column.size() - 1) % every != 0) list.push_back(column.back());
+  return list;
+}
+
+Json started_json(const TrainingStarted& s) {
+  return {{"lr", s.lr},
+          {"parameters", s.parameters},
+          {"train_images", s.train_images},
+          {"test_images", s.test_images},
+          {"steps_per_epoch", s.steps_per_epoch},
+          {"total_steps", s.total_steps},
+          {"synthetic", s.synthetic},
+          {"libraries", s.libraries},
+          {"class_names", s.class_names}};
+}
+
+Json changes_json(const std::vector<TrainingChanged>& changes) {
+  Json list = Json::array();
+  for (const TrainingChanged& c : changes) {
+    list.push_back({{"step", c.step},
+                    {"t_s", c.t_s},
+                    {"setting", c.setting},
+                    {"before", c.before},
+                    {"after", c.after},
+                    {"total_steps", c.total_steps}});
+  }
+  return list;
+}
+
+Json run_json(const ui::TrainingRun& run, const std::string& name) {
+  const ui::StepColumns& s = run.steps();
+  const ui::EpochColumns& e = run.epochs();
+  Json json{{"format", kFormat}, {"name", name}};
+  json["request"] = request_to_json(run.started() ? run.started()->request : run.request());
+  if (run.started()) json["started"] = started_json(*run.started());
+  json["steps"] = {{"step", thinned(s.step)},          {"t_s", thinned(s.t_s)},
+                   {"loss", thinned(s.loss)},          {"accuracy", thinned(s.accuracy)},
+                   {"speed", thinned(s.images_per_s)}, {"lr", thinned(s.lr)}};
+  json["epochs"] = {{"step", thinned(e.step)},
+                    {"epoch", thinned(e.epoch)},
+                    {"train_loss", thinned(e.train_loss)},
+                    {"train_acc", thinned(e.train_acc)},
+                    {"test_acc", thinned(e.test_acc)},
+                    {"seconds", thinned(e.seconds)},
+                    {"speed", thinned(e.images_per_s)}};
+  json["changes"] = changes_json(run.changes());
+  if (run.done()) {
+    json["done"] = {{"images_per_s", run.done()->images_per_s},
+                    {"seconds", run.done()->seconds},
+                    {"steps", run.done()->steps},
+                    {"checkpoint", run.done()->checkpoint}};
+  }
+  return json;
+}
+
+// --- reading --------------------------------------------------------------------------------
+
+[[noreturn]] void corrupt(const std::string& what) {
+  throw Error(Errc::Corrupt, what);
+}
+
+// A number that is null was not finite.
+Column64 column(const Json& object, const char* name, std::size_t size) {
+  Column64 values;
+  for (const Json& value : object.at(name)) {
+    values.push_back(value.is_null() ? ui::kNoValue : value.get<double>());
+  }
+  if (values.size() != size || size > kKeptSteps + 1) {
+    corrupt(trf("{} has {} values, not {}", name, values.size(), size));
+  }
+  return values;
+}
+
+// The same for whole numbers, which must be there.
+Column64 whole_column(const Json& object, const char* name, std::size_t size) {
+  constexpr double kMost = 1e15;
+  Column64 values = column(object, name, size);
+  const bool whole =
+      std::all_of(values.begin(), values.end(), [](double v) { return v >= 0 && v <= kMost; });
+  if (!whole) corrupt(trf("{} has a value that is not from 0 to {:g}", name, kMost));
+  return values;
+}
+
+TrainingStarted read_started(const Json& json, const StartTraining& request) {
+  TrainingStarted s;
+  s.request = request;
+  s.lr = json.at("lr").get<double>();
+  s.parameters = json.at("parameters").get<std::int64_t>();
+  s.train_images = json.at("train_images").get<std::int64_t>();
+  s.test_images = json.at("test_images").get<std::int64_t>();
+  s.steps_per_epoch = json.at("steps_per_epoch").get<std::int64_t>();
+  s.synthetic = json.at("synthetic").get<bool>();
+  s.libraries = json.at("libraries").get<std::string>();
+  s.class_names = json.at("class_names").get<std::vector<std::string>>();
+  return s;
+}
+
+std::vector<EpochDone> read_epochs(const Json& json, Column64& ends) {
+  const std::size_t n = json.at("step").size();
+  ends = whole_column(json, "step", n);
+  const Column64 epoch = whole_column(json, "epoch", n), loss = column(json, "train_loss", n);
+  const Column64 train = column(json, "train_acc", n), test = column(json, "test_acc", n);
+  const Column64 seconds = column(json, "seconds", n), speed = column(json, "speed", n);
+  std::vector<EpochDone> epochs;
+  for (std::size_t i = 0; i < n; ++i) {
+    EpochDone done{.epoch = static_cast<std::int64_t>(epoch[i]),
+                   .train_loss = loss[i],
+                   .train_acc = train[i],
+                   .test_acc = {},
+                   .seconds = seconds[i],
+                   .images_per_s = speed[i]};
+    if (test[i] == test[i]) done.test_acc = test[i];
+    epochs.push_back(done);
+  }
+  return epochs;
+}
+
+// Adds the steps and epochs in the order in which they were reported.
+void replay(const Json& json, ui::TrainingRun& run) {
+  const Json& steps = json.at("steps");
+  const std::size_t n = steps.at("step").size();
+  const Column64 step = whole_column(steps, "step", n), t_s = column(steps, "t_s", n);
+  const Column64 loss = column(steps, "loss", n), accuracy = column(steps, "accuracy", n);
+  const Column64 speed = column(steps, "speed", n), lr = column(steps, "lr", n);
+  if (n == 0) corrupt(tr("it has no steps"));
+  if (!std::is_sorted(step.begin(), step.end()) || !std::is_sorted(t_s.begin(), t_s.end())) {
+    corrupt(tr("its steps are out of order"));
+  }
+  Column64 ends;
+  const std::vector<EpochDone> epochs = read_epochs(json.at("epochs"), ends);
+  std::size_t epoch = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (; epoch < epochs.size() && ends[epoch] < step[i]; ++epoch) run.add(epochs[epoch]);
+    run.add(StepDone{.step = static_cast<std::int64_t>(step[i]),
+                     .loss = loss[i],
+                     .accuracy = accuracy[i],
+                     .images_per_s = speed[i],
+                     .t_s = t_s[i],
+                     .lr = lr[i],
+                     .devices = {}});
+  }
+  for (; epoch < epochs.size(); ++epoch) run.add(epochs[epoch]);
+}
+
+ui::TrainingRun read_training(const Json& json, JobId id) {
+  const auto request = request_from_json<StartTraining>(json.at("request"), tr("a training run"));
+  if (find_model(request.model) == nullptr) corrupt(trf("unknown model '{}'", request.model));
+  ui::TrainingRun run(id, request);
+  if (json.contains("started")) run.add(read_started(json["started"], request));
+  replay(json, run);
+  for (const Json& c : json.at("changes")) {
+    run.add(TrainingChanged{.step = c.at("step").get<std::int64_t>(),
+                            .t_s = c.at("t_s").get<double>(),
+                            .setting = c.at("setting").get<std::string>(),
+                            .before = c.at("before").get<std::string>(),
+                            .after = c.at("after").get<std::string>(),
+                            .total_steps = c.at("total_steps").get<std::int64_t>()});
+  }
+  if (json.contains("done")) {
+    TrainingDone done;
+    done.images_per_s = json["done"].at("images_per_s").get<double>();
+    done.seconds = json["done"].at("seconds").get<double>();
+    done.steps = json["done"].at("steps").get<std::int64_t>();
+    done.checkpoint = json["done"].at("checkpoint").get<std::string>();
+    run.add(done);
+  }
+  return run;
+}
+
+KeptRun read_run(const fs::path& file, JobId id) {
+  try {
+    files::require_regular(file);
+    std::error_code ignored;
+    const std::uintmax_t bytes = fs::file_size(file, ignored);
+    if (bytes > kMostRunBytes) corrupt(trf("it has {} bytes, more than {}", bytes, kMostRunBytes));
+    const Json json = files::parse_object(files::read_text_file(file), tr("it"));
+    if (json.at("format").get<int>() != kFormat) {
+      corrupt(trf("it has format {}, but this version reads format {}",
+                  json.at("format").get<int>(), kFormat));
+    }
+    return {file, json.at("name").get<std::string>(), read_training(json, id)};
+  } catch (const Error& e) {
+    throw Error(e.code(), trf("the training run {} is skipped: {}; delete the file", file.string(),
+                              e.what()));
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(Errc::Corrupt, trf("the training run {} is skipped: {}; delete the file",
+                                   file.string(), e.what()));
+  }
+}
+
+// The runs of the folder by name, which begins with the time: oldest first.
+std::vector<fs::path> run_files(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (at->path().extension() == ".json") found.push_back(at->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+KeptRuns read_runs(const fs::path& folder) {
+  KeptRuns kept;
+  std::vector<fs::path> files = run_files(folder);
+  if (files.size() > kKeptRuns) {
+    files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(kKeptRuns));
+  }
+  JobId id = -static_cast<JobId>(files.size());
+  for (const fs::path& file : files) {
+    try {
+      kept.runs.push_back(read_run(file, id));
+    } catch (const Error& e) {
+      kept.problems.emplace_back(e.what());
+    }
+    ++id;
+  }
+  return kept;
+}
+
+void write_run(const fs::path& file, const ui::TrainingRun& run, const std::string& name) {
+  files::write_file(
+      file, run_json(run, name).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+fs::path keep_run(const fs::path& folder, const ui::TrainingRun& run) {
+  files::make_folder(folder);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  const fs::path file = folder / fmt::format("{:015}-{}.json", ms, run.request().model);
+  write_run(file, run, "");
+  const std::vector<fs::path> all = run_files(folder);
+  std::error_code ignored;
+  for (std::size_t i = 0; i + kKeptRuns < all.size(); ++i) fs::remove(all[i], ignored);
+  return file;
+}
+
+}  // namespace lab::app

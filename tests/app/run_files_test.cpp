@@ -1,0 +1,126 @@
+#include "app/window/run_files.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "compute/core/files/whole_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace lab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+ui::TrainingRun sample_run(std::int64_t steps, JobId id = 1) {
+  StartTraining request;
+  request.lr = 0.3;
+  request.devices = {cpu()};
+  ui::TrainingRun run(id, request);
+  TrainingStarted started;
+  started.request = request;
+  started.lr = 0.3;
+  started.steps_per_epoch = 5;
+  started.total_steps = steps;
+  started.synthetic = true;
+  started.class_names = {"bag", "boot"};
+  run.add(started);
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const auto n = static_cast<double>(step);
+    run.add(StepDone{.step = step,
+                     .loss = 2 / n,
+                     .accuracy = 0.5,
+                     .images_per_s = 1000 + n,
+                     .t_s = n / 10,
+                     .lr = 0.3,
+                     .devices = {}});
+    if (step % 5 == 0) run.add(EpochDone{.epoch = step / 5, .train_acc = 0.5, .test_acc = 0.75});
+  }
+  run.add(TrainingChanged{3, 0.3, "lr", "0.9", "0.3", steps});
+  TrainingDone done;
+  done.images_per_s = 1234;
+  done.steps = steps;
+  run.add(done);
+  return run;
+}
+
+TEST(RunFiles, BringARunBack) {
+  const test::TempDir dir;
+  const ui::TrainingRun run = sample_run(12);
+  const fs::path file = keep_run(dir.path() / "runs", run);
+  const KeptRuns kept = read_runs(dir.path() / "runs");
+  EXPECT_TRUE(kept.problems.empty()) << kept.problems.front();
+  ASSERT_EQ(kept.runs.size(), 1U);
+  EXPECT_EQ(kept.runs[0].file, file);
+  const ui::TrainingRun& back = kept.runs[0].run;
+  EXPECT_LT(back.id(), 0) << "apart from the jobs of this session";
+  EXPECT_EQ(back.name(), run.name());
+  EXPECT_EQ(back.steps().loss, run.steps().loss);
+  EXPECT_EQ(back.steps().loss_smooth, run.steps().loss_smooth);
+  EXPECT_EQ(back.steps().epoch, run.steps().epoch);
+  EXPECT_EQ(back.epochs().step, run.epochs().step);
+  EXPECT_EQ(back.epochs().test_acc, run.epochs().test_acc);
+  EXPECT_EQ(back.changes().at(0).after, "0.3");
+  EXPECT_EQ(back.class_names(), run.class_names());
+  EXPECT_TRUE(back.synthetic());
+  EXPECT_EQ(back.done()->images_per_s, 1234);
+}
+
+TEST(RunFiles, KeepNamesAndBoundTheirSize) {
+  const test::TempDir dir;
+  const ui::TrainingRun run = sample_run(40'000);
+  const fs::path file = dir.path() / "1.json";
+  write_run(file, run, "long one");
+  EXPECT_LT(fs::file_size(file), kMostRunBytes);
+  const KeptRuns kept = read_runs(dir.path());
+  ASSERT_EQ(kept.runs.size(), 1U) << kept.problems.at(0);
+  EXPECT_EQ(kept.runs[0].name, "long one");
+  EXPECT_LE(kept.runs[0].run.steps().size(), kKeptSteps + 1);
+  EXPECT_EQ(kept.runs[0].run.steps().step.back(), 40'000);
+}
+
+TEST(RunFiles, UnusableFilesAreReportedAndStay) {
+  const test::TempDir dir;
+  write_run(dir.path() / "1.json", sample_run(10), "");
+  const auto with = [&](const char* at, const nlohmann::json& value) {
+    auto json = nlohmann::json::parse(files::read_text_file(dir.path() / "1.json"));
+    json[nlohmann::json::json_pointer(at)] = value;
+    return json.dump();
+  };
+  files::write_file(dir.path() / "2.json", std::string_view("not json"));
+  files::write_file(dir.path() / "3.json", with("/format", 99));
+  files::write_file(dir.path() / "4.json", with("/steps/loss", nlohmann::json::array({1})));
+  files::write_file(dir.path() / "5.json", with("/steps/step/0", 9));
+  files::write_file(dir.path() / "6.json", with("/request/model", "nothing"));
+  files::write_file(dir.path() / "7.json", with("/steps/lr", "text"));
+  files::write_file(dir.path() / "8.json", with("/epochs/epoch/0", -1e300));
+  const KeptRuns kept = read_runs(dir.path());
+  EXPECT_EQ(kept.runs.size(), 1U);
+  ASSERT_EQ(kept.problems.size(), 7U);
+  for (const std::string& problem : kept.problems) {
+    EXPECT_NE(problem.find(dir.path().string()), std::string::npos) << problem;
+  }
+  EXPECT_TRUE(fs::exists(dir.path() / "2.json"));
+}
+
+TEST(RunFiles, TheOldestGoFirst) {
+  const test::TempDir dir;
+  for (std::size_t i = 0; i < kKeptRuns + 3; ++i) {
+    write_run(dir.path() / ("0000" + std::to_string(100 + i) + ".json"), sample_run(2), "");
+  }
+  keep_run(dir.path(), sample_run(2));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(dir.path())) ++files;
+  EXPECT_EQ(files, kKeptRuns);
+  EXPECT_FALSE(fs::exists(dir.path() / "0000100.json"));
+}
+
+TEST(RunFiles, AMissingFolderHasNoRuns) {
+  const test::TempDir dir;
+  const KeptRuns kept = read_runs(dir.path() / "none");
+  EXPECT_TRUE(kept.runs.empty() && kept.problems.empty());
+}
+
+}  // namespace
+}  // namespace lab::app

@@ -19,6 +19,7 @@
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
 #include "compute/train/ranks/rank_session.h"
+#include "ui/model/forms/forms.h"
 #include "ui/model/model.h"
 #include "ui/ui.h"
 

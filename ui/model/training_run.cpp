@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -170,9 +171,11 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
 
 std::vector<std::vector<std::string>> differing_settings(
     const std::vector<const TrainingRun*>& runs) {
-  std::vector<std::vector<std::string>> different(runs.size());
+  constexpr std::array<std::string_view, 4> kFirst = {"lr", "batch", "epochs", "momentum"};
+  std::vector<std::vector<std::string>> different(runs.size()), first(runs.size());
   for_each_field<StartTraining>([&](const RequestField& field, auto member) {
     if (field.decides == Decides::Place && std::string_view(field.key) != "devices") return;
+    const bool important = std::find(kFirst.begin(), kFirst.end(), field.key) != kFirst.end();
     std::vector<FieldJson> values;
     for (const TrainingRun* run : runs) {
       const auto& started = run->started();
@@ -181,9 +184,12 @@ std::vector<std::vector<std::string>> differing_settings(
     const bool same = std::all_of(values.begin(), values.end(),
                                   [&](const FieldJson& v) { return v == values.front(); });
     for (std::size_t i = 0; i < values.size() && !same; ++i) {
-      different[i].push_back(short_setting(field, values[i]));
+      (important ? first : different)[i].push_back(short_setting(field, values[i]));
     }
   });
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    different[i].insert(different[i].begin(), first[i].begin(), first[i].end());
+  }
   return different;
 }
 

@@ -30,6 +30,14 @@ struct Entry {
   Series sample;  // drawn as its swatch
 };
 
+// Whether all series of the entry have the colour of this one.
+bool one_color(const Frame& f, const Series& s) {
+  return std::all_of(f.series.begin(), f.series.end(), [&](const Series& other) {
+    return !other.in_legend || Frame::entry_of(other) != Frame::entry_of(s) ||
+           other.color == s.color;
+  });
+}
+
 std::vector<Entry> entries_of(const Frame& f) {
   std::vector<Entry> entries;
   std::set<std::string_view> seen;
@@ -41,7 +49,7 @@ std::vector<Entry> entries_of(const Frame& f) {
     const std::string& label = Frame::entry_of(s);
     if (!s.in_legend || label.empty() || !seen.insert(label).second) continue;
     entries.push_back({label,
-                       {.color = s.family.empty() ? s.color : f.ui.theme->muted,
+                       {.color = s.family.empty() && one_color(f, s) ? s.color : f.ui.theme->muted,
                         .line = s.line,
                         .marker = s.marker,
                         .hollow = s.hollow && s.family.empty(),

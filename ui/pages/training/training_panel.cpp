@@ -98,7 +98,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
 
 // The loss with the runs beside it, or below it where there is no space.
 void loss_and_runs(const Panel& p) {
-  constexpr float kBeside = 700, kList = 264;  // units
+  constexpr float kBeside = 700, kList = 284;  // units
   if (width_left(p) < kBeside) {
     draw_loss_plot(p);
     draw_training_runs(p, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -235,7 +236,7 @@ void log_choice(const Panel& p) {
 
 // On one line if there is space, because the plot needs the height.
 void loss_controls(const Panel& p) {
-  constexpr float kOneLine = 470, kLog = 74;  // units
+  constexpr float kOneLine = 560, kLog = 74;  // units
   if (width_left(p) < kOneLine) {
     axis_choice(p);
     Row row(p.ui, {1, -kLog});
@@ -254,6 +255,16 @@ void loss_controls(const Panel& p) {
   log_choice(p);
 }
 
+// Empty, unless a shown run has diverged: then the highest loss that others can be read below.
+std::optional<double> highest_loss(const std::vector<ShownRun>& runs) {
+  const bool diverged = std::any_of(runs.begin(), runs.end(), [](const ShownRun& shown) {
+    return shown.run->diverged_at().has_value();
+  });
+  if (!diverged) return {};
+  constexpr double kReadable = 5;  // twice the loss of a guess among ten classes
+  return kReadable;
+}
+
 // More than a third of the window: the plot that matters most.
 float loss_height(const Panel& p) {
   constexpr float kShare = 0.36F, kLeast = 230;
@@ -269,7 +280,8 @@ void draw_loss_plot(const Panel& p) {
   if (!card) return;
   loss_controls(p);
   std::vector<plot::Series> series;
-  for (const ShownRun& shown : shown_runs(p)) {
+  const std::vector<ShownRun> runs = shown_runs(p);
+  for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.loss, shown.name)));
     plot::Series smooth = line(p, shown, s, smoothed_loss(p, *shown.run), shown.name);
@@ -278,9 +290,10 @@ void draw_loss_plot(const Panel& p) {
   }
   const std::vector<plot::Mark> changes = marks(p);
   const bool log = p.view.forms.training.log_loss;
-  const plot::Axes axes{
-      .x = x_of(p),
-      .y = {.label = tr("loss"), .scale = log ? plot::Scale::Log10 : plot::Scale::Linear}};
+  const plot::Axes axes{.x = x_of(p),
+                        .y = {.label = tr("loss"),
+                              .scale = log ? plot::Scale::Log10 : plot::Scale::Linear,
+                              .max = log ? std::nullopt : highest_loss(runs)}};
   plot::draw(p.ui, "training/plot/loss", axes, series,
              {.height = loss_height(p),
               .cursor = &p.view.cursor,

@@ -14,6 +14,7 @@ namespace {
 
 constexpr float kLine = 24, kCaption = 18;  // units
 constexpr float kNameLeft = 48;             // after the eye and the colour
+constexpr float kCaptionLeft = 29;          // below the colour
 
 const RunChoice* choice_of(const Panel& p, JobId id) {
   const auto& runs = p.view.forms.training.runs;
@@ -69,7 +70,7 @@ const Column64& smoothed_loss(const Panel& p, const TrainingRun& run) {
 
 namespace {
 
-// "loss 0.52 · test 81 % · 1.2 k images/s"
+// "loss 0.52 · test 81 % · 1.2 k img/s"
 std::string results_text(const Panel& p, const TrainingRun& run) {
   const EpochColumns& e = run.epochs();
   std::string text = run.steps().size() == 0
@@ -79,7 +80,7 @@ std::string results_text(const Panel& p, const TrainingRun& run) {
     text += " · " + trf("test {}", percent(e.test_acc.back()));
   }
   if (run.done() && run.timed()) {
-    text += " · " + trf("{} images/s", format_si(run.done()->images_per_s, ""));
+    text += " · " + trf("{} img/s", format_si(run.done()->images_per_s, ""));
   }
   return text;
 }
@@ -193,7 +194,7 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
     if (!newest) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
   }
   float y = pos.y + ui.px(head);
-  const float text_left = pos.x + ui.px(kNameLeft);
+  const float text_left = pos.x + ui.px(kCaptionLeft);
   for (const std::string& text : {results_text(p, run), settings}) {
     if (text.empty()) continue;
     draw_text_fitted(list, ui.fonts.caption, {text_left, y}, right - text_left, ui.theme->muted,

@@ -14,7 +14,7 @@
 namespace lab {
 namespace {
 
-StartTraining small_request() {
+StartTraining changed_while_running() {
   StartTraining request;
   request.model = "mlp";
   request.lr = 0.1;
@@ -39,7 +39,7 @@ void run_with_change(test::Probe& probe, const StartTraining& request,
 }
 
 TEST(TrainingChanges, ApplyToTheStepsThatFollow) {
-  StartTraining request = small_request();
+  StartTraining request = changed_while_running();
   request.epochs = 2000;
   test::Probe probe;
   run_with_change(probe, request, {.lr = 0.05, .epochs = 1});
@@ -64,13 +64,13 @@ TEST(TrainingChanges, WaitForTheEndOfAPause) {
   test::Probe probe;
   probe.control.change({.lr = 0.5});
   probe.control.change({.lr = 0.25, .epochs = 1});
-  probe.run(*make_training_experiment(small_request()));
+  probe.run(*make_training_experiment(changed_while_running()));
   EXPECT_EQ(probe.all<StepDone>().size(), 3U);
   for (const StepDone& step : probe.all<StepDone>()) EXPECT_EQ(step.lr, 0.25);
 }
 
 TEST(TrainingChanges, DivideTheBatchAnew) {
-  StartTraining request = small_request();
+  StartTraining request = changed_while_running();
   request.devices = {cpu(0), cpu(1)};
   test::Probe probe(2);
   probe.control.change({.share_policy = SharePolicy::Listed, .shares = {3, 1}});
@@ -85,7 +85,7 @@ TEST(TrainingChanges, DivideTheBatchAnew) {
 TEST(TrainingChanges, AreIgnoredWithAReasonIfInvalid) {
   test::Probe probe;
   probe.control.change({.lr = -1});
-  probe.run(*make_training_experiment(small_request()));
+  probe.run(*make_training_experiment(changed_while_running()));
   EXPECT_TRUE(probe.all<TrainingChanged>().empty());
   EXPECT_EQ(probe.all<StepDone>().size(), 6U);
   bool told = false;
@@ -98,7 +98,7 @@ TEST(TrainingChanges, AreIgnoredWithAReasonIfInvalid) {
 
 TEST(TrainingChanges, AreKeptByCheckpoints) {
   const test::TempDir dir;
-  StartTraining request = small_request();
+  StartTraining request = changed_while_running();
   request.checkpoint_dir = dir.path().string();
   request.epochs = 1;
   test::Probe first;

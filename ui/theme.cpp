@@ -26,6 +26,7 @@ constexpr Theme kDark{
     .muted = rgb(0x97a1ae),
     .accent = rgb(0x5596ff),
     .accent_text = rgb(0x08111f),
+    .disabled = rgb(0x75808d),
     .good = rgb(0x3fb970),
     .warning = rgb(0xe0a530),
     .bad = rgb(0xf2716b),
@@ -45,6 +46,7 @@ constexpr Theme kLight{
     .muted = rgb(0x57626f),
     .accent = rgb(0x1f6feb),
     .accent_text = rgb(0xffffff),
+    .disabled = rgb(0x7a8591),
     .good = rgb(0x137a3c),
     .warning = rgb(0x8f5f00),
     .bad = rgb(0xc62f2f),
@@ -62,14 +64,15 @@ constexpr std::array<ImU32, 8> kSeriesLight{rgb(0xb87900), rgb(0x2a8cc4), rgb(0x
                                             rgb(0x8f8400), rgb(0x0068a6), rgb(0xcc5500),
                                             rgb(0xb4578c), rgb(0x5c6672)};
 
-constexpr std::array<ImU32, 4> kCoolDark{rgb(0x56b4e9), rgb(0x1bb58a), rgb(0x8b9cf5),
-                                         rgb(0x6fd3d6)};
-constexpr std::array<ImU32, 4> kCoolLight{rgb(0x2a8cc4), rgb(0x00845f), rgb(0x5667d8),
-                                          rgb(0x1a8589)};
-constexpr std::array<ImU32, 4> kWarmDark{rgb(0xe69f00), rgb(0xe8703a), rgb(0xd48ab4),
-                                         rgb(0xf0e442)};
-constexpr std::array<ImU32, 4> kWarmLight{rgb(0xb87900), rgb(0xcc5500), rgb(0xb4578c),
-                                          rgb(0x8f8400)};
+// Apart from every colour of a series.
+constexpr std::array<ImU32, 4> kCoolDark{rgb(0x5fd0d6), rgb(0x8b9cf5), rgb(0xb9a3ff),
+                                         rgb(0x9fd8f0)};
+constexpr std::array<ImU32, 4> kCoolLight{rgb(0x0f7f86), rgb(0x5667d8), rgb(0x7a55c9),
+                                          rgb(0x3f7396)};
+constexpr std::array<ImU32, 4> kWarmDark{rgb(0xffb27d), rgb(0xf09aa6), rgb(0xe6c08a),
+                                         rgb(0xff8f6b)};
+constexpr std::array<ImU32, 4> kWarmLight{rgb(0xa85a20), rgb(0xb0506a), rgb(0x8a6a30),
+                                          rgb(0xc0432c)};
 
 constexpr std::array<ImU32, 6> kRunsDark{rgb(0xb58cff), rgb(0xa3d63f), rgb(0xff6fae),
                                          rgb(0xc8a27a), rgb(0xff9a8f), rgb(0xe3e7ec)};

@@ -14,6 +14,7 @@ struct Theme {
   ThemeMode mode = ThemeMode::Dark;
   ImU32 page, card, raised, border;        // surfaces, back to front
   ImU32 text, muted, accent, accent_text;  // accent_text: on accent surfaces
+  ImU32 disabled;                          // text and swatches of what is off
   ImU32 good, warning, bad;                // states only
   ImU32 plot_grid, plot_axis;
   ImU32 hover, active;  // for controls

@@ -17,11 +17,12 @@ constexpr int kAllReduceHue = 6;
 
 ImU32 step_part_color(const Theme& theme, StepPart part) {
   const ImU32 all_reduce = series_color(theme, kAllReduceHue);
+  const bool dark = theme.mode == ThemeMode::Dark;
   switch (part) {
     case StepPart::Compute: return series_color(theme, kComputeHue);
-    case StepPart::Hidden: return mix(theme.card, all_reduce, 0.45F);
-    case StepPart::Waiting: return mix(theme.card, theme.muted, 0.35F);
-    case StepPart::Exposed: return all_reduce;
+    case StepPart::Hidden: return mix(theme.card, all_reduce, dark ? 0.6F : 0.8F);
+    case StepPart::Waiting: return mix(theme.card, theme.muted, dark ? 0.6F : 0.7F);
+    case StepPart::Exposed: return mix(all_reduce, theme.text, dark ? 0.25F : 0.3F);
   }
   return theme.muted;
 }

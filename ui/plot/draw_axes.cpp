@@ -139,7 +139,7 @@ void draw_references(const Frame& f) {
     const ImVec2 at(f.area_min.x + ui.px(6), l.top);
     list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
                         styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
-    draw_text(list, f.small_font(), at, l.reference->color, l.reference->label);
+    draw_text(list, f.small_font(), at, ui.theme->muted, l.reference->label);
   }
 }
 

@@ -77,10 +77,10 @@ void draw_entry(Frame& f, const Entry& entry, ImVec2 min, ImVec2 max) {
     const float middle = (min.y + max.y) / 2;
     const Series& s = entry.sample;
     draw_swatch(f, s, {min.x + ui.px(4), middle}, ui.px(kSwatch),
-                styled(with_alpha(s.color, shown ? std::max(s.alpha, 0.5F) : 0.3F)));
+                styled(shown ? with_alpha(s.color, std::max(s.alpha, 0.5F)) : ui.theme->disabled));
     const ImVec2 text(min.x + ui.px(4 + kSwatch + kGap), middle - f.small_font()->FontSize / 2);
     draw_text_fitted(ImGui::GetWindowDrawList(), f.small_font(), text, max.x - text.x,
-                     with_alpha(ui.theme->text, shown ? 0.9F : 0.4F), entry.label);
+                     shown ? ui.theme->text : ui.theme->disabled, entry.label);
     focus_ring(ui, item, ui.px(4));
   }
   record(ui, item, path, "toggle", entry.label, shown ? "shown" : "hidden");

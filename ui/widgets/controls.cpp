@@ -55,16 +55,15 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
   if (options.width < 0) width = ImGui::GetContentRegionAvail().x;
   const Item item = control(path, {width, ui.px(kControlHeight)}, options.enabled);
   if (item.visible) {
-    const float alpha = ImGui::GetStyle().Alpha;
-    if (!options.enabled) ImGui::PushStyleVar(ImGuiStyleVar_Alpha, alpha * 0.5F);
-    const Face f = face(*ui.theme, options.kind, item);
+    const Theme& t = *ui.theme;
+    const Face f =
+        options.enabled ? face(t, options.kind, item) : Face{t.raised, t.border, t.disabled};
     draw_face(ui, item, f);
     const float room = width - 2 * ui.px(8), shown = std::min(text.x, room);
     draw_control_text(
         ImGui::GetWindowDrawList(), font,
         {item.min.x + (width - shown) / 2, (item.min.y + item.max.y - font->FontSize) / 2}, room,
         f.text, label);
-    if (!options.enabled) ImGui::PopStyleVar();
     hint(ui, options.hint);
   }
   record(ui, item, path, "button", label, {}, options.enabled);
@@ -98,20 +97,18 @@ bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value
   if (item.pressed) value = !value;
   if (item.visible) {
     const Theme& t = *ui.theme;
-    const float alpha = ImGui::GetStyle().Alpha;
-    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, alpha * (enabled ? 1.0F : 0.5F));
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float top = std::floor((item.min.y + item.max.y - side) / 2);
     const ImVec2 min(item.min.x, top), max(item.min.x + side, top + side);
-    const ImU32 fill = value ? t.accent : item.hovered ? t.hover : t.raised;
+    const ImU32 ticked = enabled ? t.accent : t.disabled;
+    const ImU32 fill = value ? ticked : item.hovered ? t.hover : t.raised;
     list->AddRectFilled(min, max, styled(fill), ui.px(4));
-    list->AddRect(min, max, styled(value ? t.accent : t.plot_axis), ui.px(4), 0,
+    list->AddRect(min, max, styled(value ? ticked : t.disabled), ui.px(4), 0,
                   std::max(1.0F, std::floor(ui.scale)));
     if (value) draw_icon(list, kIconCheck, min, side, styled(t.accent_text));
     draw_control_text(list, font, {max.x + gap, (item.min.y + item.max.y - font->FontSize) / 2},
-                      width - side - gap, t.text, label);
+                      width - side - gap, enabled ? t.text : t.disabled, label);
     focus_ring(ui, item, ui.px(4));
-    ImGui::PopStyleVar();
     hint(ui, text);
   }
   record(ui, item, path, "checkbox", label, value ? "on" : "off", enabled);

@@ -9,6 +9,7 @@
 
 #include "tests/support/catalogs.h"
 #include "tests/ui/null_backend.h"
+#include "ui/pages/step_parts.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -27,6 +28,36 @@ TEST_P(ThemeTest, TextIsReadableOnEverySurface) {
   EXPECT_GE(contrast(t.text, t.hover), 4.5);
   EXPECT_GE(contrast(t.text, t.active), 4.5);
   EXPECT_GE(contrast(t.accent_text, t.accent), 4.5);
+}
+
+TEST_P(ThemeTest, DisabledTextAndPartsOfAStepStandOut) {
+  for (const ImU32 surface : {t.page, t.card, t.raised}) {
+    EXPECT_GE(contrast(t.disabled, surface), 3.0);
+  }
+  std::set<ImU32> seen;
+  for (const StepPart part :
+       {StepPart::Compute, StepPart::Hidden, StepPart::Waiting, StepPart::Exposed}) {
+    EXPECT_GE(contrast(step_part_color(t, part), t.card), 3.0) << name_of(part);
+    EXPECT_TRUE(seen.insert(step_part_color(t, part)).second) << name_of(part);
+  }
+}
+
+// Sum of the differences of two colours' channels.
+int apart(ImU32 a, ImU32 b) {
+  int sum = 0;
+  for (const int shift : {IM_COL32_R_SHIFT, IM_COL32_G_SHIFT, IM_COL32_B_SHIFT}) {
+    sum += std::abs(static_cast<int>((a >> shift) & 0xFF) - static_cast<int>((b >> shift) & 0xFF));
+  }
+  return sum;
+}
+
+TEST_P(ThemeTest, NoRunHasTheColourOfADevice) {
+  for (int device = 0; device < 4; ++device) {
+    for (int run = 0; run < 8; ++run) {
+      EXPECT_GE(apart(device_color(t, cpu(device)), series_color(t, run)), 40) << device << run;
+      EXPECT_GE(apart(device_color(t, gpu(device)), series_color(t, run)), 40) << device << run;
+    }
+  }
 }
 
 TEST_P(ThemeTest, StatesAreReadableOnACard) {

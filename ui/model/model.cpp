@@ -27,6 +27,35 @@ void finish(Kept<Results>& kept) {
   kept.previous.reset();
 }
 
+}  // namespace
+
+RunKind kind_of(const StartTransfers& request) {
+  return request.live ? RunKind::Live : RunKind::Sweep;
+}
+
+RunKind kind_of(const StartMatmul& request) {
+  if (request.together) return RunKind::Together;
+  return request.live ? RunKind::Live : RunKind::Sweep;
+}
+
+template <typename Results>
+template <typename Request>
+void KeptRuns<Results>::start(const Request& request, double t_s) {
+  last_ = kind_of(request);
+  ui::start(kept_[static_cast<std::size_t>(last_)], request, t_s);
+}
+
+template <typename Results>
+void KeptRuns<Results>::finish() {
+  const auto i = static_cast<std::size_t>(last_);
+  Kept<Results>& kept = kept_[i];
+  if (!kept.current.empty() && kept.previous) replaced_[i].current = std::move(*kept.previous);
+  if (!kept.current.empty()) kept.previous.reset();
+  ui::finish(kept);
+}
+
+namespace {
+
 template <typename History>
 const History& history_at(const std::vector<Device>& devices, const std::vector<History>& all,
                           Device device) {
@@ -131,8 +160,8 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.error = p.error;
   state.code = p.code;
   state.seconds = p.seconds;
-  if (job_->page == Page::Transfers) finish(transfers_);
-  if (job_->page == Page::Matmul) finish(matmul_);
+  if (job_->page == Page::Transfers) transfers_.finish();
+  if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
   if (job_->page == Page::Tour) finish(tour_);
   if (job_->page == Page::Training && runs_.back().steps().size() == 0) runs_.pop_back();
@@ -165,29 +194,29 @@ void Model::on(const Event& e, const LogLine& p) {
 }
 
 void Model::on(const Event& e, const Skipped& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.skipped.push_back(p);
-  if (is_job(e, Page::Transfers)) transfers_.current.skipped.push_back(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().skipped.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.now().skipped.push_back(p);
   if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
   add_log(e.t_s, e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
 void Model::on(const Event& e, const RungFailed& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.failed.push_back(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().failed.push_back(p);
   add_log(e.t_s, e.job, Severity::Error,
           trf("{} in {} at {} on {} failed: {}", p.kernel, to_string(p.dtype), p.n,
               to_string(p.device), p.reason));
 }
 
 void Model::on(const Event& e, const MatmulSample& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.add(p, e.t_s);
+  if (is_job(e, Page::Matmul)) matmul_.now().add(p, e.t_s);
 }
 
 void Model::on(const Event& e, const PeakSample& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.add(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().add(p);
 }
 
 void Model::on(const Event& e, const CeilingsMeasured& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.add(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().add(p);
 }
 
 void Model::on(const Event&, const RungInfo& p) {
@@ -201,27 +230,27 @@ void Model::on(const Event&, const RungInfo& p) {
 }
 
 void Model::on(const Event& e, const TogetherSample& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.together.push_back(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().together.push_back(p);
 }
 
 void Model::on(const Event& e, const TogetherSpeedup& p) {
-  if (is_job(e, Page::Matmul)) matmul_.current.speedups.push_back(p);
+  if (is_job(e, Page::Matmul)) matmul_.now().speedups.push_back(p);
 }
 
 void Model::on(const Event& e, const TransferSample& p) {
-  if (is_job(e, Page::Transfers)) transfers_.current.add(p, e.t_s);
+  if (is_job(e, Page::Transfers)) transfers_.now().add(p, e.t_s);
 }
 
 void Model::on(const Event& e, const TransferFit& p) {
-  if (is_job(e, Page::Transfers)) transfers_.current.add(p);
+  if (is_job(e, Page::Transfers)) transfers_.now().add(p);
 }
 
 void Model::on(const Event& e, const TransferTimeline& p) {
-  if (is_job(e, Page::Transfers)) transfers_.current.timelines.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.now().timelines.push_back(p);
 }
 
 void Model::on(const Event& e, const TransferPayoff& p) {
-  if (is_job(e, Page::Transfers)) transfers_.current.payoffs.push_back(p);
+  if (is_job(e, Page::Transfers)) transfers_.now().payoffs.push_back(p);
 }
 
 void Model::on(const Event& e, const ScalingPoint& p) {

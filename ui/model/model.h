@@ -63,11 +63,37 @@ struct LogEntry {
   std::string text;
 };
 
+// The kinds of runs whose results a page keeps apart, so that one never replaces another's.
+enum class RunKind { Sweep, Live, Together };
+inline constexpr std::size_t kRunKinds = 3;
+RunKind kind_of(const StartTransfers& request);
+RunKind kind_of(const StartMatmul& request);
+
 // Results of a page's last job, and of the job before it until the last one has results.
 template <typename Results>
 struct Kept {
   Results current;
   std::optional<Results> previous;
+};
+
+// One Kept per kind of run, and the results that the last run of that kind replaced.
+template <typename Results>
+class KeptRuns {
+ public:
+  const Kept<Results>& of(RunKind kind) const { return kept_[static_cast<std::size_t>(kind)]; }
+  const Kept<Results>& replaced(RunKind kind) const {
+    return replaced_[static_cast<std::size_t>(kind)];
+  }
+  RunKind last() const { return last_; }
+  Results& now() { return kept_[static_cast<std::size_t>(last_)].current; }
+
+  template <typename Request>
+  void start(const Request& request, double t_s);
+  void finish();
+
+ private:
+  std::array<Kept<Results>, kRunKinds> kept_, replaced_;
+  RunKind last_ = RunKind::Sweep;  // of the last job
 };
 
 class Model {
@@ -118,8 +144,10 @@ class Model {
   std::int64_t jobs_started() const { return jobs_started_; }
 
   const std::vector<RungInfo>& rungs() const { return rungs_; }  // of all devices, ladder order
-  const Kept<TransferResults>& transfers() const { return transfers_; }
-  const Kept<MatmulResults>& matmul() const { return matmul_; }
+  const Kept<TransferResults>& transfers() const { return transfers_.of(RunKind::Sweep); }
+  const Kept<MatmulResults>& matmul() const { return matmul_.of(RunKind::Sweep); }
+  const KeptRuns<TransferResults>& transfer_runs() const { return transfers_; }
+  const KeptRuns<MatmulResults>& matmul_runs() const { return matmul_; }
   const Kept<ScalingResults>& scaling() const { return scaling_; }
   const Kept<TourResults>& tour() const { return tour_; }
   const std::deque<TrainingRun>& runs() const { return runs_; }  // oldest first, last is newest
@@ -191,8 +219,8 @@ class Model {
   std::int64_t jobs_started_ = 0;
   std::vector<RungInfo> rungs_;
   std::vector<ReferenceResults> references_;
-  Kept<TransferResults> transfers_;
-  Kept<MatmulResults> matmul_;
+  KeptRuns<TransferResults> transfers_;
+  KeptRuns<MatmulResults> matmul_;
   Kept<ScalingResults> scaling_;
   Kept<TourResults> tour_;
   std::deque<TrainingRun> runs_;

@@ -38,7 +38,7 @@ bool busy(const Panel& p) {
 
 std::string busy_reason(const Panel& p) {
   if (p.model.job()) {
-    return trf("{} is running: wait until it ends, or stop it below", p.model.job()->title);
+    return trf("Busy: {}", p.model.job()->title);
   }
   return just_sent(p) ? tr("The job just requested is about to start") : "";
 }
@@ -87,7 +87,10 @@ bool empty_page(const Panel& p, std::string_view path, std::string_view sentence
                 std::string_view label) {
   const std::string why = busy_reason(p);
   if (why.empty()) return empty_state(p.ui, path, sentence, label);
-  empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), "");
+  const bool stoppable = p.model.job().has_value();
+  if (empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), stoppable ? tr("Stop") : "")) {
+    cancel(p);
+  }
   return false;
 }
 
@@ -131,8 +134,34 @@ void outcome_box(const Panel& p, Page page) {
   }
   if (state.phase == Phase::Done && state.cancelled) {
     note_box(p.ui, key + "/stopped",
-             trf("Stopped on request after {}; results up to then are kept.",
-                 format_seconds(state.seconds)));
+             trf("Stopped after {}. Results kept.", format_seconds(state.seconds)));
+  }
+}
+
+void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
+                std::span<const std::string> titles, std::span<const RunKind> offered) {
+  if (const JobId job = p.model.state(page).job; job != tabs.job) {
+    tabs.job = job;
+    tabs.kind = static_cast<int>(last);
+    tabs.replaced = false;
+  }
+  const auto shown = std::find(offered.begin(), offered.end(), static_cast<RunKind>(tabs.kind));
+  int index = shown == offered.end() ? 0 : static_cast<int>(shown - offered.begin());
+  const std::string path = fmt::format("{}/tab", key_of(page));
+  if (segmented(p.ui, path, "", titles, index, tr("Each kind of run keeps its results."))) {
+    tabs.replaced = false;
+  }
+  tabs.kind = static_cast<int>(offered[static_cast<std::size_t>(index)]);
+}
+
+void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any) {
+  tabs.replaced = tabs.replaced && any;
+  if (!any) return;
+  const char* const label = tabs.replaced ? tr("Back to the last run") : tr("Show the run before");
+  if (button(
+          p.ui, fmt::format("{}/replaced", key_of(page)), label,
+          {.hint = tr("The last run replaced its results; they are kept until the next one.")})) {
+    tabs.replaced = !tabs.replaced;
   }
 }
 

@@ -3,6 +3,7 @@
 // use inside ui/pages only.
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,24 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
 // Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
 // button (after a GPU loss, a restart button), or a note that it was stopped.
 void outcome_box(const Panel& p, Page page);
+
+// The parts of run_tabs().
+void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
+                std::span<const std::string> titles, std::span<const RunKind> offered);
+void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
+
+// Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind
+// replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind. Returns the
+// results to show.
+template <typename Results>
+const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>& runs,
+                              RunTabs& tabs, std::span<const std::string> titles,
+                              std::span<const RunKind> offered) {
+  choose_run(p, page, tabs, runs.last(), titles, offered);
+  const auto kind = static_cast<RunKind>(tabs.kind);
+  replaced_button(p, page, tabs, !runs.replaced(kind).current.empty());
+  return tabs.replaced ? runs.replaced(kind) : runs.of(kind);
+}
 
 // --- layout ---------------------------------------------------------------------------------
 // Form left and results right; in a narrow window, the form above.

@@ -83,6 +83,39 @@ TEST(MatmulRoofline, IsHiddenInALiveRun) {
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }
 
+TEST(MatmulTabs, ALiveRunKeepsTheLadder) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.view.forms.matmul.live_size = 256;
+  lab.click("matmul/live");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  const StartMatmul request = lab.sent<StartMatmul>()[0];
+  EXPECT_EQ(request.sizes, std::vector<std::int64_t>{256});
+  lab.model.apply(event(2, 1, JobStarted{"Live", request}));
+  lab.model.apply(event(2, 2, matmul_sample(cpu(), "simd", 256, 100)));
+  lab.model.apply(event(2, 3, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("matmul/live_card"));
+  lab.click("matmul/tab/Ladder");
+  EXPECT_TRUE(lab.visible("matmul/ladder/cpu:0/naive"));
+  EXPECT_FALSE(lab.visible("matmul/live_card"));
+}
+
+TEST(MatmulTabs, AReplacedLadderCanBeSeenAgain) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/replaced"));
+  lab.model.apply(event(2, 1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}}));
+  lab.model.apply(event(2, 2, matmul_sample(cpu(), "simd", 64, 100)));
+  lab.model.apply(event(2, 3, JobFinished{}));
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive"));
+  lab.click("matmul/replaced");
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
+  lab.click("matmul/replaced");
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive"));
+}
+
 TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
@@ -96,7 +129,7 @@ TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
   lab.click("matmul/roofline/kernel");
   lab.click("matmul/roofline/kernel/naive");
   EXPECT_EQ(value("matmul/roofline/kernel"), "naive");
-  EXPECT_FALSE(lab.visible("matmul/roofline/device")) << "one device has ceilings";
+  EXPECT_FALSE(lab.visible("matmul/shown_device/cpu:0")) << "one device has results";
 }
 
 TEST(MatmulRoofline, HighlightsTheHoveredKernel) {
@@ -115,12 +148,33 @@ TEST(MatmulRoofline, ShowsOneRooflinePerDevice) {
                       matmul_sample(cpu(1), "simd", 32, 100)}),
           1, kLarge);
   lab.open(Page::Matmul);
-  EXPECT_EQ(lab.backend.find("matmul/roofline/device")->value, "cpu:0");
   EXPECT_TRUE(lab.visible("matmul/ceilings/5"));
-  lab.click("matmul/roofline/device");
-  lab.click("matmul/roofline/device/cpu:1");
+  lab.click("matmul/shown_device/cpu:1");
   EXPECT_EQ(lab.backend.find("matmul/roofline/size")->value, "32");
   EXPECT_FALSE(lab.visible("matmul/ceilings/5"));
+}
+
+TEST(MatmulCurves, KeepAKernelsColourAndShowOneDevice) {
+  const auto job = [](std::initializer_list<const char*> on_second) {
+    Model model = make_scene(Page::Matmul, Scene::Empty);
+    model.apply(event(1, 1, JobStarted{"Matmul ladder", StartMatmul{}}));
+    for (const char* name : {"naive", "simd"}) {
+      model.apply(event(1, 2, matmul_sample(cpu(0), name, 64, 100)));
+    }
+    for (const char* name : on_second) {
+      model.apply(event(1, 2, matmul_sample(cpu(1), name, 64, 100)));
+    }
+    return model;
+  };
+  Lab lab(job({}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
+  lab.show(job({"simd"}));
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/cpu:1")) << "colours do not mean devices";
+  lab.click("matmul/shown_device/cpu:1");
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive")) << "not measured on cpu:1";
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/simd"));
 }
 
 TEST(MatmulRoofline, TooltipExplainsACeiling) {
@@ -204,8 +258,8 @@ TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   const auto hint_of = [&](const char* box) {
     return tooltip_at(lab, NullBackend::centre(*lab.backend.find(box)), "tooltip");
   };
-  EXPECT_EQ(hint_of("matmul/kernel/async"), "What it adds.\nDoes not support bf16.");
-  EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "What it adds.");
+  EXPECT_EQ(hint_of("matmul/kernel/async"), "async\nWhat it adds.\nDoes not support bf16.");
+  EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "mma_bf16\nWhat it adds.");
 }
 
 TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {

@@ -166,6 +166,7 @@ template <typename Visitor>
 void visit_matmul(Visitor& v, auto& f) {
   v.choice("matmul.device", f.device, kAnyDevice);
   v.text("matmul.sizes", f.sizes);
+  v.count("matmul.live_size", f.live_size, 1);
   v.choice("matmul.which", f.which, 3);
   v.names("matmul.chosen", f.chosen);
   v.fields("matmul", f.request);

@@ -125,7 +125,7 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live) {
   StartMatmul command = form.request;
   command.devices = chosen_device(form.device, machine);
-  command.sizes = parse_counts(form.sizes);
+  command.sizes = live ? std::vector{form.live_size} : parse_counts(form.sizes);
   constexpr int kBest = 1;
   constexpr int kChosen = 2;
   if (form.which == kBest) command.kernels = {"best"};

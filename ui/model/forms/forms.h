@@ -40,7 +40,15 @@ struct MemoryForm {
 // A form holds the request that it produces. Input that a page represents differently, such as
 // devices to tick and lists to type, is stored beside it; to_command() combines both.
 
+// Which results a page with several kinds of runs shows. Not saved.
+struct RunTabs {
+  int kind = 0;           // as RunKind
+  JobId job = 0;          // last seen; a new one shows its own kind
+  bool replaced = false;  // shows the results that the last run replaced
+};
+
 struct TransferForm {
+  RunTabs tabs;
   StartTransfers request;  // GPU operations apply only if there is a GPU
   int from = 0, to = 0;    // 0: every device, otherwise position + 1
   std::string sizes = "1KiB..1GiB";
@@ -48,14 +56,16 @@ struct TransferForm {
 };
 
 struct MatmulForm {
+  RunTabs tabs;
   StartMatmul request;
   int device = 0;  // 0: every device, otherwise position + 1
   std::string sizes = "64..4096";
+  std::int64_t live_size = 512;  // of a live run
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
   std::string hovered_kernel;    // its curve is highlighted; not saved
+  Device shown_device;           // of curves and roofline; not saved
   // Selection of the roofline; not saved.
-  Device roofline_device;          // without results: the first device with results
   std::int64_t roofline_size = 0;  // if not measured: the largest
   std::string roofline_kernel;     // if not measured: the lab's fastest
 };

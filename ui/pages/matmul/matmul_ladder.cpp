@@ -88,12 +88,17 @@ double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
   return top > 0 ? s.gflops / top : 0;
 }
 
+// The name as in the legends and on the command line; with room, also the title.
+std::string name_text(const Line& line, bool with_title) {
+  if (!with_title || line.title == line.name) return line.name;
+  return fmt::format("{}   {}", line.name, line.title);
+}
+
 struct Bars {
   float left, right;     // pixels
   bool below;            // texts are above the bar, not beside it
   double library_share;  // 0: none measured
   std::int64_t size;     // size of most bars' samples
-  bool several_devices;  // on the page
   bool of_peak = false;  // shares are of the peak, otherwise of the fastest
 };
 
@@ -121,14 +126,15 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   if (bars.below) {
     const float wide = text_size(ui.fonts.caption, value).x;
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
-                     item.max.x - item.min.x - wide - ui.px(16), ui.theme->text, line.title);
+                     item.max.x - item.min.x - wide - ui.px(16), ui.theme->text,
+                     name_text(line, true));
     draw_text(list, ui.fonts.caption, {item.max.x - ui.px(4) - wide, item.min.y + ui.px(4)}, ink,
               value);
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
   draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
-                   ui.theme->text, line.title);
+                   ui.theme->text, name_text(line, false));
   draw_text_fitted(list, font, {bars.right + ui.px(8), y}, item.max.x - bars.right - ui.px(8), ink,
                    value);
 }
@@ -157,7 +163,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float width = bars.right - bars.left;
   list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
   const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  const ImU32 color = kernel_color(p, line.device, line.name, bars.several_devices);
+  const ImU32 color = kernel_color(p, line.device, line.name);
   list->AddRectFilled({bars.left, top}, {bars.left + full, bottom},
                       styled(line.library ? with_alpha(color, 0.55F) : color), ui.px(3));
   if (bars.library_share > 0) {
@@ -180,7 +186,8 @@ TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const Pea
   for (const Line& line : lines) {
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
     const std::string value = value_text(line, share, size);
-    columns.name = std::max(columns.name, text_size(ui.fonts.caption, line.title).x + ui.px(20));
+    columns.name =
+        std::max(columns.name, text_size(ui.fonts.caption, name_text(line, false)).x + ui.px(20));
     columns.value = std::max(columns.value, text_size(ui.fonts.caption, value).x + ui.px(14));
   }
   return columns;
@@ -189,9 +196,9 @@ TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const Pea
 // Returns the extent of one device's bars, in pixels from the left edge of their lines.
 Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
   const Ui& ui = p.ui;
-  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0, false};
+  if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
   const float value = std::min(columns.value, width * 0.45F);
-  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0, false};
+  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0};
 }
 
 constexpr float kBeside = 26, kBelow = 44, kMaxBelow = 88;  // units per line
@@ -206,7 +213,7 @@ float line_height(const Panel& p, std::size_t lines, bool only_device, int capti
 }
 
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
-  std::string text = line.title;
+  std::string text = name_text(line, true);
   if (!line.sentence.empty()) text += "\n" + line.sentence;
   if (line.sample != nullptr) text += "\n" + describe(*line.sample, cache);
   if (line.reference != nullptr) {
@@ -253,7 +260,6 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
     bars.right += item.min.x;
     bars.library_share = library;
     bars.size = size;
-    bars.several_devices = !only_device;
     bars.of_peak = peak != nullptr;
     const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
     draw_line(p, item, line, bars, share);

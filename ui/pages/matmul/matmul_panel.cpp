@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -34,7 +36,7 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
   const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
     return other.name == rung.name && takes(other, precision);
   });
-  std::string sentence = tr(rung.sentence);
+  std::string sentence = tr(rung.title) + std::string("\n") + tr(rung.sentence);
   if (fits) return sentence;
   return sentence + "\n" + trf("Does not support {}.", to_string(precision));
 }
@@ -51,7 +53,7 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
   for (const RungInfo* rung : rungs) {
     bool on = form.chosen.contains(rung->name);
     const std::string hint = box_hint(p, *rung, precision);
-    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, tr(rung->title), on, hint)) continue;
+    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->name, on, hint)) continue;
     if (on) {
       form.chosen.insert(rung->name);
     } else {
@@ -84,6 +86,9 @@ void fields_of(const Panel& p, MatmulForm& form) {
   fields.next();
   segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
             tr("All rungs of the ladder, only the lab's fastest, or a selection."));
+  fields.next();
+  input_number(p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
+               {.min = 1, .max = 16384, .step = 64, .hint = tr("Run live repeats it.")});
   fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
@@ -140,6 +145,15 @@ void empty_card(const Panel& p) {
     muted(p.ui, tr("The peak is measured first, then each kernel is verified and timed."));
     return;
   }
+  const auto kind = static_cast<RunKind>(p.view.forms.matmul.tabs.kind);
+  if (kind == RunKind::Live) {
+    muted(p.ui, tr("No live run yet. Run live repeats the kernels at one size until stopped."));
+    return;
+  }
+  if (kind == RunKind::Together) {
+    muted(p.ui, tr("Nothing has been measured at once yet. Tick Devices at once in the form."));
+    return;
+  }
   if (empty_page(p, "matmul/empty",
                  tr("No kernel has been measured yet. The ladder goes from three plain loops to "
                     "the machine's limit."),
@@ -177,7 +191,14 @@ void skipped_card(const Panel& p, const MatmulResults& results) {
 
 void matmul_results(const Panel& p) {
   outcome_box(p, Page::Matmul);
-  const Kept<MatmulResults>& kept = p.model.matmul();
+  const bool several = p.model.devices().size() > 1;
+  const std::vector<std::string> titles = {LAB_TEXT("Ladder"), LAB_TEXT("Live"),
+                                           LAB_TEXT("At once")};
+  constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live, RunKind::Together};
+  const std::size_t offered = several ? 3 : 2;
+  const Kept<MatmulResults>& kept =
+      run_tabs(p, Page::Matmul, p.model.matmul_runs(), p.view.forms.matmul.tabs,
+               std::span(titles).first(offered), std::span(kKinds).first(offered));
   if (shown(kept).empty()) {
     empty_card(p);
     return;

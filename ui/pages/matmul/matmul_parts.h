@@ -23,10 +23,15 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept);
 std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results);
 // Returns a series with the kernel's name, colour, dash and marker; the hovered kernel is
 // highlighted.
-plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices);
-// A kernel's colour depends on its place in the ladder and is the same everywhere on the page. With
-// several devices, colours identify devices and markers identify kernels.
-ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices);
+plot::Series kernel_series(const Panel& p, const KernelResults& k);
+// A kernel's colour depends on its place in the device's ladder and is the same everywhere on the
+// page.
+ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel);
+// The device whose curves and roofline are shown: the user's choice if it has results, otherwise
+// the first one that has.
+Device shown_device(const Panel& p, const MatmulResults& results);
+// Selects that device; draws nothing if only one has results.
+void draw_device_choice(const Panel& p, const MatmulResults& results);
 // Identifies a kernel among the results of several devices: "cpu:1 packed".
 std::string kernel_key(Device device, std::string_view kernel);
 

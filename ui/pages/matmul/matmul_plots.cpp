@@ -30,13 +30,13 @@ int place_of(const Model& model, std::string_view kernel, std::optional<Device> 
   return static_cast<int>(before.size());
 }
 
-void add_curves(const Panel& p, const MatmulResults& results, bool old,
+void add_curves(const Panel& p, const MatmulResults& results, Device device, bool old,
                 std::vector<plot::Series>& out) {
-  const bool several = results.devices().size() > 1;
   const CacheState cache = results.request.cache;
   for (const KernelResults* kernel : by_rung(p, results)) {
     const KernelResults& k = *kernel;
-    plot::Series s = kernel_series(p, k, several);
+    if (k.device != device) continue;
+    plot::Series s = kernel_series(p, k);
     if (old) {
       s.alpha = kOldAlpha;
       s.in_legend = false;
@@ -54,26 +54,25 @@ void add_curves(const Panel& p, const MatmulResults& results, bool old,
 }
 
 // Adds the reference's kernels, each in the colour of the matching kernel measured here.
-void add_reference(const Panel& p, const ReferenceMachine& machine, const MatmulResults& results,
+void add_reference(const Panel& p, const ReferenceMachine& machine, Device device,
                    const Overlay<KernelResults>& fitting, std::vector<plot::Series>& out) {
-  const bool several = results.devices().size() > 1;
   for (const ReferenceCurve<KernelResults>& curve : fitting.curves) {
     const KernelResults& there = *curve.there;
+    if (curve.here != nullptr && curve.here->device != device) continue;
     plot::Series like = reference_entry(p, machine);
     like.label = there.name;
-    if (curve.here != nullptr) like = kernel_series(p, *curve.here, several);
+    if (curve.here != nullptr) like = kernel_series(p, *curve.here);
     out.push_back(reference_series(like, machine, curve, there.size, there.gflops));
   }
 }
 
-// "measured peak", with device and threads where there are several.
+// "measured peak", with threads if the device has several.
 std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
-  bool devices = false, threads = false;
+  bool threads = false;
   for (const PeakSample& other : results.peaks) {
-    devices = devices || other.device != peak.device;
     threads = threads || (other.device == peak.device && other.threads != peak.threads);
   }
-  std::string name = devices ? trf("peak of {}", lab::to_string(peak.device)) : tr("measured peak");
+  std::string name = tr("measured peak");
   if (peak.dtype != Precision::F32) {
     name += fmt::format(", {}{}", peak.amx ? "AMX " : "", lab::to_string(peak.dtype));
   }
@@ -81,30 +80,67 @@ std::string peak_name(const PeakSample& peak, const MatmulResults& results) {
   return name;
 }
 
-std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& results) {
+std::vector<plot::Reference> peak_lines(const Panel& p, const MatmulResults& results,
+                                        Device device) {
   std::vector<plot::Reference> lines;
   for (const PeakSample& peak : results.peaks) {
-    lines.push_back({peak_name(peak, results), peak.gflops, device_color(*p.ui.theme, peak.device),
-                     plot::Line::Dashed});
+    if (peak.device != device) continue;
+    lines.push_back({peak_name(peak, results), peak.gflops, p.ui.theme->muted, plot::Line::Dashed});
   }
   return lines;
 }
 
+// Returns the devices with kernels or ceilings, without duplicates.
+std::vector<Device> devices_with_results(const MatmulResults& results) {
+  std::vector<Device> devices = results.devices();
+  for (const CeilingsMeasured& c : results.ceilings) {
+    if (std::find(devices.begin(), devices.end(), c.device) == devices.end()) {
+      devices.push_back(c.device);
+    }
+  }
+  return devices;
+}
+
 }  // namespace
 
-plot::Series kernel_series(const Panel& p, const KernelResults& k, bool several_devices) {
+Device shown_device(const Panel& p, const MatmulResults& results) {
+  const std::vector<Device> devices = devices_with_results(results);
+  const Device wanted = p.view.forms.matmul.shown_device;
+  const bool known = std::find(devices.begin(), devices.end(), wanted) != devices.end();
+  return known || devices.empty() ? wanted : devices.front();
+}
+
+void draw_device_choice(const Panel& p, const MatmulResults& results) {
+  const std::vector<Device> devices = devices_with_results(results);
+  if (devices.size() < 2) return;
+  constexpr std::size_t kMostSegments = 4;
+  const Device shown = shown_device(p, results);
+  std::vector<std::string> names;
+  int index = 0;
+  for (const Device device : devices) {
+    if (device == shown) index = static_cast<int>(names.size());
+    names.push_back(lab::to_string(device));
+  }
+  const char* const path = "matmul/shown_device";
+  const char* const what =
+      tr("Whose curves and roofline are shown. Each device has its own "
+         "ceilings.");
+  const bool changed = devices.size() <= kMostSegments
+                           ? segmented(p.ui, path, "", names, index, what)
+                           : combo(p.ui, path, tr("Device"), names, index, what);
+  if (changed) p.view.forms.matmul.shown_device = devices[static_cast<std::size_t>(index)];
+}
+
+plot::Series kernel_series(const Panel& p, const KernelResults& k) {
   plot::Series s;
-  s.label = several_devices ? kernel_key(k.device, k.name) : k.name;
-  s.group = k.name;  // across devices
-  s.color = kernel_color(p, k.device, k.name, several_devices);
-  if (several_devices) s.family = lab::to_string(k.device);
-  s.hollow = several_devices && k.device.index % 2 == 1;
+  s.label = k.name;
+  s.color = kernel_color(p, k.device, k.name);
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
   const std::string& hovered = p.view.forms.matmul.hovered_kernel;
   if (hovered == kernel_key(k.device, k.name)) {
     s.width = 3;
-  } else if (!hovered.empty()) {
+  } else if (hovered.starts_with(kernel_key(k.device, ""))) {
     s.alpha = kUnlitAlpha;
   }
   return s;
@@ -120,9 +156,8 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
   return kernels;
 }
 
-ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel, bool several_devices) {
-  return several_devices ? device_color(*p.ui.theme, device)
-                         : series_color(*p.ui.theme, place_of(p.model, kernel, device));
+ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel) {
+  return series_color(*p.ui.theme, place_of(p.model, kernel, device));
 }
 
 std::string kernel_key(Device device, std::string_view kernel) {
@@ -137,26 +172,28 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
              .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);
+  draw_device_choice(p, results);
+  const Device device = shown_device(p, results);
   std::vector<plot::Series> series;
-  if (kept.previous && !kept.current.empty() && !kept.previous->request.live) {
-    add_curves(p, *kept.previous, true, series);
+  if (kept.previous && !kept.current.empty()) {
+    add_curves(p, *kept.previous, device, true, series);
   }
   const ReferenceResults* reference = chosen_reference(p);
   Overlay<KernelResults> fitting;
   if (reference != nullptr) {
     fitting = overlay(*reference, results);
     reference_note(p, "matmul/reference_note", fitting.note);
-    add_reference(p, reference->machine, results, fitting, series);
+    add_reference(p, reference->machine, device, fitting, series);
   }
-  add_curves(p, results, false, series);
+  add_curves(p, results, device, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
-  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  const std::vector<plot::Reference> peaks = peak_lines(p, results, device);
   plot::Axes axes{.x = {.label = tr("size N"), .scale = plot::Scale::Log2, .whole = true},
                   .y = {.label = "GFLOP/s", .min = 0}};
   if (towers(fitting, results.kernels, &KernelResults::gflops))
     axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
   plot::draw(p.ui, "matmul/plot/gflops", axes, series,
-             {.height = 320,
+             {.height = 290,
               .grows = true,
               .cursor = &p.view.cursor,
               .references = peaks,
@@ -174,16 +211,18 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
              .hint = tr("The kernels at the first size, measured repeatedly until stopped."),
              .dimmed = old});
   if (!card) return;
+  draw_device_choice(p, results);
+  const Device device = shown_device(p, results);
   std::vector<plot::Series> series;
-  const bool several = results.devices().size() > 1;
   for (const KernelResults* k : by_rung(p, results)) {
-    plot::Series s = kernel_series(p, *k, several);
+    if (k->device != device) continue;
+    plot::Series s = kernel_series(p, *k);
     s.marker = plot::Marker::None;
     s.x = k->live_t_s;
     s.y = k->live_gflops;
     series.push_back(std::move(s));
   }
-  const std::vector<plot::Reference> peaks = peak_lines(p, results);
+  const std::vector<plot::Reference> peaks = peak_lines(p, results, device);
   const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
                         .y = {.label = "GFLOP/s", .min = 0}};
   plot::draw(p.ui, "matmul/plot/live", axes, series,

@@ -28,14 +28,6 @@ struct Choice {
   const CeilingsMeasured* ceilings = nullptr;      // of the device
 };
 
-Device choose_device(const MatmulResults& results, Device wanted) {
-  std::vector<Device> devices;
-  for (const CeilingsMeasured& c : results.ceilings) devices.push_back(c.device);
-  if (devices.empty()) devices = results.devices();
-  const bool known = std::find(devices.begin(), devices.end(), wanted) != devices.end();
-  return known || devices.empty() ? wanted : devices.front();
-}
-
 const KernelResults* choose_kernel(const std::vector<const KernelResults*>& kernels,
                                    const std::string& wanted, std::int64_t size) {
   const KernelResults* fastest = nullptr;
@@ -51,7 +43,7 @@ const KernelResults* choose_kernel(const std::vector<const KernelResults*>& kern
 
 Choice choose(const Panel& p, const MatmulResults& results) {
   const MatmulForm& form = p.view.forms.matmul;
-  Choice choice{.device = choose_device(results, form.roofline_device)};
+  Choice choice{.device = shown_device(p, results)};
   choice.ceilings = results.ceilings_of(choice.device);
   const std::vector<std::int64_t> sizes = results.sizes(choice.device);
   if (sizes.empty()) return choice;
@@ -87,18 +79,9 @@ void pick(const Panel& p, std::string_view path, std::string_view label,
 void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& choice) {
   if (choice.sample == nullptr) return;
   MatmulForm& form = p.view.forms.matmul;
-  std::vector<Device> devices;
-  for (const CeilingsMeasured& c : results.ceilings) devices.push_back(c.device);
   std::vector<std::string> kernels;
   for (const KernelResults* k : choice.at_size) kernels.push_back(k->name);
-  const std::vector<float> weights(devices.size() > 1 ? 3 : 2, 1.0F);
-  Row row(p.ui, weights);
-  if (devices.size() > 1) {
-    row.next();
-    pick(
-        p, "matmul/roofline/device", tr("Device"), devices, choice.device, form.roofline_device,
-        [](Device d) { return lab::to_string(d); }, tr("Each device has its own ceilings."));
-  }
+  Row row(p.ui, {1, 1});
   row.next();
   pick(
       p, "matmul/roofline/size", tr("Size N"), results.sizes(choice.device), choice.size,
@@ -203,7 +186,7 @@ struct PlotData {
 void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, CacheState cache,
                 PlotData& data) {
   const KernelPoints& trail = data.trails.emplace_back(kernel_points(k));
-  plot::Series s = kernel_series(p, k, false);
+  plot::Series s = kernel_series(p, k);
   const plot::Marker marker = s.marker;
   s.marker = plot::Marker::None;
   s.in_legend = false;
@@ -262,7 +245,7 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
       .x = {.label = tr("arithmetic intensity, FLOP/byte"), .scale = plot::Scale::Log10},
       .y = {.label = "GFLOP/s", .scale = plot::Scale::Log10, .max = y_end(data)}};
   plot::draw(p.ui, "matmul/plot/roofline", axes, data.series,
-             {.height = 320, .grows = true, .empty_text = tr("No ceiling yet"), .dimmed = old},
+             {.height = 290, .grows = true, .empty_text = tr("No ceiling yet"), .dimmed = old},
              p.out);
 }
 

@@ -12,11 +12,11 @@ namespace lab::ui {
 namespace {
 
 constexpr float kOldAlpha = 0.25F;
-constexpr int kPredictionHue = 0;  // warm, because predicted devices are mostly GPUs
+constexpr int kPredictionHue = 0;
+constexpr int kMeasuredHue = 1;
 
-ImU32 measured_color(const Panel& p, const ScalingResults& results) {
-  const std::vector<Device>& devices = results.measured_with.training.devices;
-  return device_color(*p.ui.theme, devices.empty() ? cpu() : devices.front());
+ImU32 measured_color(const Panel& p) {
+  return series_color(*p.ui.theme, kMeasuredHue);
 }
 
 enum class Quantity { Speedup, Efficiency };
@@ -45,7 +45,7 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
   const bool speed = figure == Quantity::Speedup;
   split_by_cores(curve, speed ? curve.speedup : curve.efficiency, drawn);
   plot::Series s;
-  s.color = measured_color(p, results);
+  s.color = measured_color(p);
   s.x = curve.devices;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
   const bool any_shares = std::any_of(curve.points.begin(), curve.points.end(),
@@ -104,7 +104,7 @@ void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   s.label = tr("previous");
   s.in_legend = false;
   s.alpha = kOldAlpha;
-  s.color = measured_color(p, before);
+  s.color = measured_color(p);
   s.x = curve.devices;
   s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
   s.describe = [&before, &curve](std::size_t i) {
@@ -227,7 +227,7 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   const ScalingCurve& curve = results.measured(ScalingMode::Strong);
   plot::Series s;
   s.label = tr("test, same batch and seed");
-  s.color = measured_color(p, results);
+  s.color = measured_color(p);
   s.marker = plot::Marker::Square;
   s.x = curve.devices;
   s.y = curve.test_acc;

@@ -50,6 +50,7 @@ void add_transfer_options(CLI::App& app, JobOptions& out, StartTransfers& reques
   options.add(&StartTransfers::sizes_bytes);
   options.add(&StartTransfers::cache);
   options.add(&StartTransfers::budget_s);
+  options.add(&StartTransfers::quick);
 }
 
 void add_matmul_options(CLI::App& app, JobOptions& out, StartMatmul& request) {

@@ -44,16 +44,28 @@ class TransferTable final : public Printer {
   void show_fits() {
     if (fits_.empty()) return;
     console_.line("");
-    console_.line(tr("Time = latency + size / bandwidth, fitted:"));
+    console_.line(
+        trf("Time = latency + size / bandwidth in each level of memory; lines that miss the "
+            "samples by more than {:.0f} % are withheld:",
+            kMaxTransferResidual * 100));
     console_.line(fit_layout_.header());
     for (const TransferFit& f : fits_) {
-      const std::string break_even =
-          f.break_even_bytes ? trf("from {}", format_bytes(*f.break_even_bytes)) : "";
-      console_.line(fit_layout_.row(
-          {to_string(f.from), to_string(f.to), to_string(f.memory), to_string(f.op),
-           moved_by(f.mover, f.peer, f.threads), format_seconds(f.latency_s),
-           format_si(f.gb_per_s * 1e9, "B/s"), format_bytes(f.half_bandwidth_bytes), break_even}));
+      for (const TransferLevel& level : f.levels) show_level(f, level);
     }
+    for (const TransferFit& f : fits_) {
+      if (f.faster_than_one) console_.line(describe_faster(f));
+    }
+  }
+
+  void show_level(const TransferFit& f, const TransferLevel& level) {
+    const bool holds = level.holds();
+    console_.line(fit_layout_.row(
+        {to_string(f.from), to_string(f.to), to_string(f.memory), to_string(f.op),
+         moved_by(f.mover, f.peer, f.threads), tr(level.name),
+         level.to_bytes > 0 ? format_bytes(level.to_bytes) : "",
+         holds ? format_seconds(level.latency_s) : "-",
+         holds ? format_si(level.gb_per_s * 1e9, "B/s") : "-",
+         level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "-"}));
   }
 
   void show_timeline(const TransferTimeline& timeline) {
@@ -99,10 +111,11 @@ class TransferTable final : public Printer {
                                  {LAB_TEXT("memory"), 8},
                                  {LAB_TEXT("op"), 6},
                                  {LAB_TEXT("moved by"), 11},
+                                 {LAB_TEXT("level"), 6},
+                                 {LAB_TEXT("up to"), 8, true},
                                  {LAB_TEXT("latency"), 8, true},
                                  {LAB_TEXT("bandwidth"), 10, true},
-                                 {LAB_TEXT("half speed at"), 13, true},
-                                 {LAB_TEXT("beats one thread"), 16, true}}};
+                                 {LAB_TEXT("residual"), 8, true}}};
 };
 
 }  // namespace

@@ -88,6 +88,8 @@ TEST(CommandLine, ReadsTransfer) {
   EXPECT_TRUE(r.one_thread);
   EXPECT_FALSE(r.all_threads);
   EXPECT_EQ(r.sizes_bytes, (std::vector<std::int64_t>{kKiB, 2 * kKiB, 4 * kKiB}));
+  EXPECT_FALSE(r.quick);
+  EXPECT_TRUE(job<StartTransfers>({"transfer", "--quick"}).quick);
 }
 
 TEST(CommandLine, ReadsLesson) {

@@ -249,7 +249,10 @@ TEST(JsonLines, LastObjectHasPeaksAndFits) {
   peak.threads = 2;
   summary.add(peak);
   summary.add(PeakSample{});
-  summary.add(TransferFit{});
+  TransferFit fit;
+  fit.levels = {{"L1", 16384, 5, 2e-8, 95, 0.02}, {"memory", 0, 4, 0, 20, 0.2}};
+  fit.faster_than_one = {4096, {}};
+  summary.add(fit);
   summary.add(StepDone{});
   const auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["type"], "done");
@@ -257,7 +260,17 @@ TEST(JsonLines, LastObjectHasPeaksAndFits) {
   expect_keys(json["peaks"][0], {"device", "threads", "gflops", "samples"});
   EXPECT_FALSE(json["peaks"][1].contains("threads")) << "GPU peaks have no thread count";
   ASSERT_EQ(json["fits"].size(), 1U);
-  expect_keys(json["fits"][0], {"op", "threads", "latency_s", "gb_per_s", "break_even_bytes"});
+  expect_keys(json["fits"][0],
+              {"op", "threads", "latency_s", "gb_per_s", "levels", "break_even_bytes"});
+  EXPECT_EQ(json["fits"][0]["latency_s"], 2e-8) << "of the first level";
+  EXPECT_TRUE(json["fits"][0]["gb_per_s"].is_null()) << "of the last level, withheld";
+  EXPECT_EQ(json["fits"][0]["break_even_bytes"], 4096);
+  EXPECT_FALSE(json["fits"][0].contains("faster_to_bytes")) << "to the largest size";
+  const auto& levels = json["fits"][0]["levels"];
+  ASSERT_EQ(levels.size(), 2U);
+  expect_keys(levels[0], {"name", "to_bytes", "sizes", "latency_s", "gb_per_s", "residual"});
+  EXPECT_FALSE(levels[1].contains("gb_per_s")) << "the line misses the samples by 20 %";
+  EXPECT_EQ(levels[1]["residual"], 0.2);
   EXPECT_EQ(nlohmann::json::parse(json_done(1)).size(), 2U);
 }
 

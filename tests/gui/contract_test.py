@@ -165,8 +165,9 @@ KEYS = {
     ),
     "transfer done": keys(
         "type seconds others_share? fits? timelines? payoffs?",
-        fits=[keys("from to memory op threads latency_s gb_per_s r2 half_bandwidth_bytes mover "
-                   "peer? break_even_bytes")],
+        fits=[keys("from to memory op threads latency_s gb_per_s levels mover peer? "
+                   "break_even_bytes faster_to_bytes?",
+                   levels=[keys("name to_bytes sizes latency_s? gb_per_s? residual?")])],
         timelines=[keys("device bytes runs overlapped_s serial_s spans",
                         spans=[keys("stream what begin_s end_s")])],
         payoffs=[keys("host card memory passes from_bytes")],

@@ -1,5 +1,8 @@
 #include "ui/model/transfer_results.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compute/core/language.h"
@@ -98,30 +101,50 @@ void TransferResults::add(const TransferFit& fit) {
   at(fit).fit = fit;
 }
 
-std::optional<double> TransferResults::best_copy_gb_per_s(Device from, Device to) const {
-  std::optional<double> best;
+const TransferSample* TransferResults::best_copy(Device from, Device to, std::int64_t bytes) const {
+  const TransferSample* best = nullptr;
   for (const TransferCase& c : cases) {
     if (c.from != from || c.to != to || c.op != TransferOp::Copy) continue;
-    if (const TransferSample* s = c.best()) best = std::max(best.value_or(0), s->gb_per_s);
+    for (const TransferSample& s : c.samples) {
+      if (s.bytes == bytes && (best == nullptr || s.gb_per_s > best->gb_per_s)) best = &s;
+    }
   }
   return best;
 }
 
+std::vector<std::int64_t> TransferResults::copy_sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const TransferCase& c : cases) {
+    if (c.op != TransferOp::Copy) continue;
+    for (const TransferSample& s : c.samples) sizes.push_back(s.bytes);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::vector<std::pair<Device, Device>> TransferResults::pairs() const {
+  std::vector<std::pair<Device, Device>> found;
+  for (const TransferCase& c : cases) {
+    const std::pair pair(c.from, c.to);
+    if (std::find(found.begin(), found.end(), pair) == found.end()) found.push_back(pair);
+  }
+  return found;
+}
+
 std::string sentence(const TransferFit& fit) {
-  const std::string flow = format_si(fit.gb_per_s * 1e9, "B/s");
-  std::string text =
-      fit.latency_s > 0
-          ? trf("A call costs {} before the first byte, then data flows at {}.",
-                format_seconds(fit.latency_s), flow)
-          : trf("Data flows at {}; the fixed cost of a call is too small to measure.", flow);
-  if (fit.latency_s > 0 && fit.half_bandwidth_bytes > 0) {
-    text += " " + trf("Below {} the fixed cost dominates; above it the bandwidth does.",
-                      format_bytes(fit.half_bandwidth_bytes));
+  std::vector<std::string> parts;
+  for (const TransferLevel& level : fit.levels) {
+    if (!level.holds()) continue;
+    const std::string flow = format_si(level.gb_per_s * 1e9, "B/s");
+    const std::string where = level.to_bytes > 0 ? trf("{} in {}, up to {}", flow, tr(level.name),
+                                                       format_bytes(level.to_bytes))
+                                                 : trf("{} in {}", flow, tr(level.name));
+    parts.push_back(parts.empty() && level.latency_s > 0
+                        ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
+                        : where);
   }
-  if (fit.break_even_bytes) {
-    text += " " + trf("Below {} one thread is faster.", format_bytes(*fit.break_even_bytes));
-  }
-  return text;
+  return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }
 
 }  // namespace lab::ui

@@ -43,18 +43,15 @@ struct Frame {
     return s.group.empty() ? s.label : s.group;
   }
   // True if the series belongs to that entry of the legend.
-  static bool belongs(const Series& s, std::string_view entry) {
-    return entry_of(s) == entry || (!s.family.empty() && s.family == entry);
-  }
-  bool shown(const Series& s) const {
-    return !state.hidden.contains(entry_of(s)) && !state.hidden.contains(s.family);
-  }
+  static bool belongs(const Series& s, std::string_view entry) { return entry_of(s) == entry; }
+  bool shown(const Series& s) const { return !state.hidden.contains(entry_of(s)); }
   ImFont* small_font() const { return ui.fonts.caption; }
 };
 
 // --- drawing, from back to front ------------------------------------------------------------
 void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
+void draw_bands(const Frame& f);
 void draw_references(const Frame& f);
 void draw_marks(const Frame& f);
 void draw_notes(const Frame& f);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr float kSwatch = 20, kGap = 6, kApart = 14, kLine = 22;  // units
 
-// A legend entry: a series, the series of a group, or all series of a family.
+// A legend entry: a series, or the series of a group.
 struct Entry {
   std::string label;
   Series sample;  // drawn as its swatch
@@ -42,17 +42,13 @@ std::vector<Entry> entries_of(const Frame& f) {
   std::vector<Entry> entries;
   std::set<std::string_view> seen;
   for (const Series& s : f.series) {
-    if (!s.in_legend || s.family.empty() || !seen.insert(s.family).second) continue;
-    entries.push_back({s.family, {.color = s.color, .width = 3, .alpha = s.alpha}});
-  }
-  for (const Series& s : f.series) {
     const std::string& label = Frame::entry_of(s);
     if (!s.in_legend || label.empty() || !seen.insert(label).second) continue;
     entries.push_back({label,
-                       {.color = s.family.empty() && one_color(f, s) ? s.color : f.ui.theme->muted,
+                       {.color = one_color(f, s) ? s.color : f.ui.theme->muted,
                         .line = s.line,
                         .marker = s.marker,
-                        .hollow = s.hollow && s.family.empty(),
+                        .hollow = s.hollow,
                         .width = s.width,
                         .alpha = s.alpha,
                         .bars = s.bars}});
@@ -305,6 +301,7 @@ void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Serie
   arrange(f, legend(f));
   interact(f);
   draw_grid(f);
+  draw_bands(f);
   draw_curves(f);
   draw_references(f);
   draw_marks(f);

@@ -54,9 +54,6 @@ struct Series {
   bool steps = false;   // each value holds until the next one
   // Series of one group share a legend entry, which shows the first of them; empty: no group.
   std::string group = {};
-  // Series of one family share a color and an additional legend entry, a plain line of that color;
-  // the entries of their groups then show only marker and dash.
-  std::string family = {};
   // Points under one key are only ever appended, so that a long series is summarised once. Empty:
   // any value may change from frame to frame.
   std::string append_key = {};
@@ -83,12 +80,19 @@ struct Mark {
   std::string label = {};
 };
 
+// A range of x between the end of the band before it, or the start of the axis, and `to`.
+struct Band {
+  std::string label = {};  // "L2"
+  double to = 0;           // infinity for the last one
+};
+
 struct Options {
   float height = 0;    // units; 0: the remaining height
   bool grows = false;  // taller if its card has space below
   LinkedCursor* cursor = nullptr;
   std::span<const Reference> references = {};
   std::span<const Mark> marks = {};
+  std::span<const Band> bands = {};  // ascending; labelled, with a line at each end
   std::string_view empty_text = {};  // shown in the centre if there is no data
   bool legend = true;
   bool dimmed = false;

@@ -63,7 +63,10 @@ struct StartTransfers {
   std::vector<std::int64_t> sizes_bytes;  // empty: 1 KiB to 1 GiB, powers of two
   CacheState cache = CacheState::Warm;
   double budget_s = 0.5;  // per case
-  bool live = false;      // repeat the first case until cancelled
+  // Only copies, of 1 KiB to 128 MiB, in about 30 s: replaces `ops` and `sizes_bytes`, and lowers
+  // `budget_s`.
+  bool quick = false;
+  bool live = false;  // repeat the first case until cancelled
 };
 
 struct StartMatmul {

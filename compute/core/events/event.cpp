@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -83,6 +84,50 @@ std::string moved_by(TransferMover mover, PeerMode way, int threads) {
     case PeerMode::ReadThroughHost: return trf("{}, read without peer access", mechanism);
   }
   return mechanism;
+}
+
+namespace {
+
+double miss(const ScalingPrediction& p) {
+  return p.step_s / *p.measured_step_s - 1;
+}
+
+const ScalingPrediction* worst_of(const std::vector<ScalingPrediction>& checked) {
+  const ScalingPrediction* worst = nullptr;
+  for (const ScalingPrediction& p : checked) {
+    if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
+    if (worst == nullptr || std::abs(miss(p)) > std::abs(miss(*worst))) worst = &p;
+  }
+  return worst;
+}
+
+}  // namespace
+
+std::string worst_miss(const std::vector<ScalingPrediction>& checked) {
+  const ScalingPrediction* worst = worst_of(checked);
+  if (worst == nullptr) return "";
+  const double share = miss(*worst);
+  const std::string size = fmt::format("{:.0f} %", std::abs(share) * 100);
+  return share > 0 ? trf("{} too slow at {} devices", size, worst->devices)
+                   : trf("{} too fast at {} devices", size, worst->devices);
+}
+
+std::string why_withheld(const std::vector<ScalingPrediction>& checked) {
+  const ScalingPrediction* worst = worst_of(checked);
+  if (worst == nullptr || std::abs(miss(*worst)) <= kMaxModelMiss) return "";
+  return trf("the model is {}, measured here; a prediction needs a model within {:.0f} %",
+             worst_miss(checked), kMaxModelMiss * 100);
+}
+
+std::string describe_faster(const TransferFit& fit) {
+  const FasterRange& range = *fit.faster_than_one;
+  const std::string where = fmt::format("{} {}", to_string(fit.op),
+                                        trf("{} to {}", to_string(fit.from), to_string(fit.to)));
+  const std::string workers = moved_by(fit.mover, fit.peer, fit.threads);
+  const std::string from = format_bytes(range.from_bytes);
+  return range.to_bytes ? trf("{}: {} are faster than one from {} to {}.", where, workers, from,
+                              format_bytes(*range.to_bytes))
+                        : trf("{}: {} are faster than one from {}.", where, workers, from);
 }
 
 std::string describe(const TransferPayoff& payoff) {

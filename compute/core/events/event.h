@@ -164,10 +164,28 @@ struct TransferSample {
   Conditions conditions;
 };
 
-// Fit of t(bytes) = latency + bytes moved / bandwidth to one sweep, by relative least squares: the
-// latency of a transfer that stays in the first-level cache and the bandwidth of main memory. Sizes
-// in between are faster than the model predicts because caches hold them. A sweep that does not
-// span from the first-level cache to main memory is fitted with one line through all its sizes.
+// A line whose root mean square of relative errors is larger does not describe its level.
+inline constexpr double kMaxTransferResidual = 0.10;
+
+// One level of memory in a sweep: the sizes whose arrays it holds and no smaller level does. Their
+// times are fitted with t(bytes) = latency + bytes moved / bandwidth, by relative least squares.
+struct TransferLevel {
+  std::string name;           // "L1", "L2", "L3", "memory"; "link" to and from a GPU
+  std::int64_t to_bytes = 0;  // the largest array that it holds; 0: unlimited
+  int sizes = 0;              // measured
+  double latency_s = 0;       // not negative
+  double gb_per_s = 0;        // 0: no line was fitted, for fewer than three sizes
+  double residual = 0;        // root mean square of the relative errors
+  bool holds() const { return gb_per_s > 0 && residual <= kMaxTransferResidual; }
+};
+
+// The sizes at which a case is faster than another by more than the noise of a measurement.
+struct FasterRange {
+  std::int64_t from_bytes = 0;
+  std::optional<std::int64_t> to_bytes;  // empty: to the largest size measured
+};
+
+// The cost of a transfer in each level of memory, read from one sweep.
 struct TransferFit {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
@@ -175,13 +193,10 @@ struct TransferFit {
   TransferMover mover = TransferMover::Threads;
   PeerMode peer = PeerMode::None;
   int threads = 1;
-  double latency_s = 0;
-  double gb_per_s = 0;
-  double r2 = 0;  // of log time, over all sizes of the sweep
-  // Size at which latency and bandwidth contribute equally; latency dominates below it.
-  std::int64_t half_bandwidth_bytes = 0;
-  // Size from which this case is faster than with one thread; empty: never or not applicable.
-  std::optional<std::int64_t> break_even_bytes;
+  std::vector<TransferLevel> levels;  // ascending in size, only those with measured sizes
+  // Where this case is faster than with one thread, among the measured sizes; empty: nowhere, or
+  // not applicable.
+  std::optional<FasterRange> faster_than_one;
 };
 
 // One operation on one stream of a GPU.
@@ -215,6 +230,10 @@ struct TransferPayoff {
 // "Work of 10 passes over pinned data: below 180 KiB it is quicker to stay on cpu:0 than to move to
 // cuda:0."
 std::string describe(const TransferPayoff& payoff);
+
+// "copy cpu:0 to cpu:0: 2 threads are faster than one from 512 KiB to 64.0 MiB." Needs
+// fit.faster_than_one.
+std::string describe_faster(const TransferFit& fit);
 
 struct TrainingStarted {
   StartTraining request;  // with all defaults resolved
@@ -335,7 +354,18 @@ struct ScalingPrediction {
   double process_s = 0;  // launches repeated by one process, and waiting for images to be read
   double fixed_s = 0;    // part of one device's compute time that does not depend on the batch
   std::optional<double> measured_step_s;  // set if this device count was also measured
+  std::string withheld;  // why the numbers above must not be shown; empty: they may
 };
+
+// A model that misses the runs of this machine by more says too little about more devices.
+inline constexpr double kMaxModelMiss = 0.15;
+
+// Returns why predictions are withheld, given the model's results for measured device counts: the
+// largest miss is above kMaxModelMiss. Empty: they are not. Ignores a single device, which the
+// model is made from.
+std::string why_withheld(const std::vector<ScalingPrediction>& checked);
+// "12 % too fast at 2 devices": the largest miss; empty if nothing was checked.
+std::string worst_miss(const std::vector<ScalingPrediction>& checked);
 
 // A published or recorded training rate and the model's prediction of it.
 struct ComparedScaling {

@@ -739,6 +739,13 @@ struct FieldsOf<StartTransfers> {
     cache.hint = LAB_TEXT("Warm: the data may still be in the cache. Cold: it was flushed.");
     visit(cache, &R::cache);
     visit(kBudgetField, &R::budget_s);
+    visit(RequestField{.key = "quick",
+                       .option = "--quick",
+                       .help = LAB_TEXT("Copies only, of 1 KiB to 128 MiB, in about 30 s; replaces "
+                                        "--ops and --sizes"),
+                       .label = LAB_TEXT("Quick, 30 s"),
+                       .hint = LAB_TEXT("Measures only copies, of 1 KiB to 128 MiB.")},
+          &R::quick);
   }
 };
 

@@ -1,6 +1,6 @@
 #include "compute/experiments/transfers/transfer_experiment.h"
 
-#include <cmath>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,6 +15,9 @@
 
 namespace lab {
 namespace {
+
+// Of the 30 s of a quick sweep; the rest allocates, verifies and warms up.
+constexpr double kQuickTimed_s = 20;
 
 class TransferSweep final : public Experiment {
  public:
@@ -86,7 +89,7 @@ class TransferSweep final : public Experiment {
   }
 
   SampleSettings settings(RunContext& ctx, const TransferSeries& series) {
-    SampleSettings settings{.budget_s = request_.budget_s, .live = request_.live};
+    SampleSettings settings{.budget_s = budget_s(), .live = request_.live};
     if (series.mover == TransferMover::Threads && request_.cache == CacheState::Cold) {
       DeviceContext& to = ctx.machine().at(series.to);
       settings.flusher =
@@ -96,14 +99,18 @@ class TransferSweep final : public Experiment {
     return settings;
   }
 
+  double budget_s() const {
+    if (!request_.quick || request_.live) return request_.budget_s;
+    const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
+    return std::min(request_.budget_s, kQuickTimed_s / static_cast<double>(cases));
+  }
+
   void emit_fit(RunContext& ctx, const MeasuredSeries& measured,
                 const std::vector<TransferPoint>& one_thread) const {
     auto fit = fit_series(ctx.machine(), measured);
     if (!fit) return;
     if (measured.series.threads > 1 && request_.one_thread) {
-      if (const auto bytes = break_even_bytes(measured.points, one_thread)) {
-        fit->break_even_bytes = std::llround(*bytes);
-      }
+      fit->faster_than_one = faster_range(measured.points, one_thread);
     }
     ctx.emit(*fit);
   }

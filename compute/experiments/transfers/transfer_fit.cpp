@@ -1,11 +1,13 @@
 #include "compute/experiments/transfers/transfer_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
-#include "compute/core/units.h"
-#include "compute/measure/cache_flusher.h"
+#include "compute/core/language.h"
 
 namespace lab {
 namespace {
@@ -26,28 +28,13 @@ std::vector<Ratio> ratios(std::span<const TransferPoint> quick,
   return common;
 }
 
-double r2_of_log_time(const LatencyModel& model, std::span<const TransferPoint> points) {
-  double mean = 0;
-  for (const TransferPoint& p : points) mean += std::log(p.seconds);
-  mean /= static_cast<double>(points.size());
-  double residual = 0, total = 0;
+double residual_of(const LatencyModel& model, std::span<const TransferPoint> points) {
+  double sum = 0;
   for (const TransferPoint& p : points) {
-    const double log_s = std::log(p.seconds);
-    const double error = log_s - std::log(model.latency_s + p.bytes * model.s_per_byte);
-    residual += error * error;
-    total += (log_s - mean) * (log_s - mean);
+    const double error = (model.latency_s + p.bytes * model.s_per_byte) / p.seconds - 1;
+    sum += error * error;
   }
-  return total > 0 ? 1 - residual / total : 1;
-}
-
-// The constant time with the smallest sum of squared relative errors.
-double constant_time(std::span<const TransferPoint> points) {
-  double u1 = 0, uu = 0;
-  for (const TransferPoint& p : points) {
-    u1 += 1 / p.seconds;
-    uu += 1 / (p.seconds * p.seconds);
-  }
-  return u1 / uu;
+  return std::sqrt(sum / static_cast<double>(points.size()));
 }
 
 std::size_t count_sizes(std::span<const TransferPoint> points) {
@@ -57,31 +44,47 @@ std::size_t count_sizes(std::span<const TransferPoint> points) {
   return static_cast<std::size_t>(std::unique(sizes.begin(), sizes.end()) - sizes.begin());
 }
 
-// Copies within a GPU up to this size cost little more than a launch; at twice the L2 cache,
-// nothing is retained between two copies.
-constexpr double kSmallCopy_bytes = 64.0 * kKiB;
-constexpr double kPastCache = 2;
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// Returns nullopt if no cache takes part: between a GPU and another device.
-std::optional<CachedSizes> cached_sizes(Machine& machine, const TransferSeries& series) {
-  if (series.mover == TransferMover::Threads) {
-    // The smallest first-level cache, which one thread uses, and the last-level caches of the whole
-    // device.
-    const DeviceInfo& info = machine.at(series.to).info();
-    std::optional<std::int64_t> smallest;
-    for (const CacheInfo& cache : info.caches) {
-      if (cache.level != 1) continue;
-      smallest = std::min(smallest.value_or(cache.size_bytes), cache.size_bytes);
+// The bytes that the threads of a series can keep in caches of one level; 0 if there are none. One
+// thread uses a single cache; all threads use all caches of the device.
+double cache_bytes(const DeviceInfo& info, int level, bool one_thread) {
+  double bytes = 0;
+  for (const CacheInfo& cache : info.caches) {
+    if (cache.level != level) continue;
+    const auto size = static_cast<double>(cache.size_bytes);
+    if (one_thread) {
+      bytes = bytes > 0 ? std::min(bytes, size) : size;
+    } else {
+      bytes += size * cache.instances;
     }
-    const std::int64_t first_bytes = smallest.value_or(32 * kKiB);
-    const auto arrays = static_cast<double>(array_count(series.op));
-    return CachedSizes{static_cast<double>(first_bytes) / arrays,
-                       kPastCache * static_cast<double>(last_level_cache_bytes(info)) / arrays};
   }
-  if (series.from != series.to) return std::nullopt;
-  const auto l2 = static_cast<double>(machine.at(series.to).gpu()->facts().l2_bytes);
-  return CachedSizes{kSmallCopy_bytes, kPastCache * l2};
+  return bytes;
 }
+
+std::vector<LevelSize> level_sizes(Machine& machine, const TransferSeries& series) {
+  std::vector<LevelSize> levels;
+  const auto arrays =
+      static_cast<double>(moved_bytes(series, 1 << 20)) / static_cast<double>(1 << 20);
+  if (series.mover == TransferMover::Threads) {
+    const DeviceInfo& info = machine.at(series.to).info();
+    for (const int level : {1, 2, 3}) {
+      const double bytes = cache_bytes(info, level, series.threads == 1) / arrays;
+      if (bytes > (levels.empty() ? 0 : levels.back().bytes)) {
+        levels.push_back({fmt::format("L{}", level), bytes});
+      }
+    }
+  } else if (series.from == series.to) {
+    const auto l2 = static_cast<double>(machine.at(series.to).gpu()->facts().l2_bytes);
+    if (l2 > 0) levels.push_back({"L2", l2 / arrays});
+  } else {
+    return {{LAB_TEXT("link"), kUnlimited}};
+  }
+  levels.push_back({LAB_TEXT("memory"), kUnlimited});
+  return levels;
+}
+
+constexpr double kTie = 0.05;  // a smaller difference of two times is noise
 
 const MeasuredSeries* find_copy(std::span<const MeasuredSeries> measured, Device from, Device to,
                                 MemoryKind memory, TransferMover mover) {
@@ -148,50 +151,64 @@ std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> poi
     model.s_per_byte = v1 / vv;
   }
   if (!(model.s_per_byte > 0)) return std::nullopt;
-  model.r2 = r2_of_log_time(model, points);
+  model.residual = residual_of(model, points);
   return model;
 }
 
-std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
-                                             const CachedSizes& cached) {
-  std::vector<TransferPoint> small, large;
-  for (const TransferPoint& p : points) {
-    if (p.bytes <= cached.first_cache) small.push_back(p);
-    if (p.bytes >= cached.memory) large.push_back(p);
+std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
+                                      std::span<const LevelSize> levels, double moved_per_byte) {
+  std::vector<TransferLevel> found;
+  double above = 0;
+  for (const LevelSize& level : levels) {
+    std::vector<TransferPoint> held;
+    for (const TransferPoint& p : points) {
+      if (p.bytes > above && p.bytes <= level.bytes) held.push_back(p);
+    }
+    above = level.bytes;
+    if (held.empty()) continue;
+    TransferLevel& one = found.emplace_back();
+    one.name = level.name;
+    one.to_bytes = std::isfinite(level.bytes) ? static_cast<std::int64_t>(level.bytes) : 0;
+    one.sizes = static_cast<int>(count_sizes(held));
+    if (const auto model = fit_latency_model(held)) {
+      one.latency_s = model->latency_s;
+      one.gb_per_s = moved_per_byte / model->s_per_byte * 1e-9;
+      one.residual = model->residual;
+    }
   }
-  if (count_sizes(small) < 3 || large.empty()) return fit_latency_model(points);
-  LatencyModel model;
-  if (const auto line = fit_latency_model(small)) {
-    model.latency_s = line->latency_s;
-  } else {
-    model.latency_s = constant_time(small);  // the time that the bytes add is below the noise
-  }
-  double v1 = 0, vv = 0;
-  for (const TransferPoint& p : large) {
-    const double v = p.bytes / p.seconds;
-    v1 += v * (1 - model.latency_s / p.seconds);
-    vv += v * v;
-  }
-  model.s_per_byte = v1 / vv;
-  if (!(model.s_per_byte > 0)) return fit_latency_model(points);
-  model.r2 = r2_of_log_time(model, points);
-  return model;
+  return found;
 }
 
 std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured) {
   const TransferSeries& series = measured.series;
-  if (series.op == TransferOp::Chase) return std::nullopt;
-  const auto cached = cached_sizes(machine, series);
-  const auto model =
-      cached ? fit_memory_model(measured.points, *cached) : fit_latency_model(measured.points);
-  if (!model) return std::nullopt;
+  if (series.op == TransferOp::Chase || measured.points.empty()) return std::nullopt;
   auto fit = make_report<TransferFit>(series);
-  fit.latency_s = model->latency_s;
   // Sizes are per array; the bandwidth counts all bytes moved, as in the samples.
-  fit.gb_per_s = static_cast<double>(moved_bytes(series, 1)) / model->s_per_byte * 1e-9;
-  fit.half_bandwidth_bytes = std::llround(model->latency_s / model->s_per_byte);
-  fit.r2 = model->r2;
+  fit.levels = fit_levels(measured.points, level_sizes(machine, series),
+                          static_cast<double>(moved_bytes(series, 1)));
   return fit;
+}
+
+std::optional<FasterRange> faster_range(std::span<const TransferPoint> quick,
+                                        std::span<const TransferPoint> slow) {
+  const std::vector<Ratio> common = ratios(quick, slow);
+  const double noise = std::log1p(kTie);
+  const Ratio *first = nullptr, *last = nullptr;  // of the current range
+  const Ratio *best_first = nullptr, *best_last = nullptr;
+  for (const Ratio& r : common) {
+    if (r.log_ratio > noise) first = nullptr;
+    if (r.log_ratio >= -noise) continue;
+    if (first == nullptr) first = &r;
+    last = &r;
+    if (best_first == nullptr || last - first > best_last - best_first) {
+      best_first = first;
+      best_last = last;
+    }
+  }
+  if (best_first == nullptr) return std::nullopt;
+  FasterRange range{.from_bytes = std::llround(best_first->bytes), .to_bytes = {}};
+  if (best_last != &common.back()) range.to_bytes = std::llround(best_last->bytes);
+  return range;
 }
 
 std::optional<double> break_even_bytes(std::span<const TransferPoint> quick,

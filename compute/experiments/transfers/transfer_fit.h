@@ -1,9 +1,10 @@
 #pragma once
-// Latency and bandwidth model of a sweep, crossover of two sweeps, and the size from which moving
-// work to a GPU pays off.
+// Latency and bandwidth of each level of memory in a sweep, crossover of two sweeps, and the size
+// from which moving work to a GPU pays off.
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compute/core/events/event.h"
@@ -25,7 +26,7 @@ struct MeasuredSeries {
 struct LatencyModel {
   double latency_s = 0;   // not negative
   double s_per_byte = 0;  // positive
-  double r2 = 0;          // fraction of the variance of log time explained by the model
+  double residual = 0;    // root mean square of the relative errors
 };
 
 // Fits t = latency + bytes * s_per_byte by least squares of relative errors, so that a microsecond
@@ -33,25 +34,28 @@ struct LatencyModel {
 // if time does not grow with size.
 std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> points);
 
-// Array sizes that bound the range in which caches, not memory, determine the time.
-struct CachedSizes {
-  double first_cache = 0;  // up to this size all arrays fit in the first-level cache
-  double memory = 0;       // from this size on they far exceed the last-level cache
+// A level of memory, with the largest array that it holds beside the other arrays of the operation.
+struct LevelSize {
+  std::string name;
+  double bytes = 0;  // infinity for the last level
 };
 
-// The same model for main memory: the latency is fitted to the sizes within the first-level cache,
-// where moving the bytes costs almost nothing, and the bandwidth to those past the last-level
-// cache, where nothing is retained. One line through all sizes would be a compromise between the
-// bandwidths of caches and memory, which no size has, and would often lose the latency entirely. r2
-// covers all sizes, so it drops where caches speed up the sizes in between. Falls back to
-// fit_latency_model() if fewer than three sizes are below or none is above.
-std::optional<LatencyModel> fit_memory_model(std::span<const TransferPoint> points,
-                                             const CachedSizes& cached);
+// Splits the points between the levels, which ascend in size, and fits each level on its own: one
+// line through caches and memory would describe neither. `moved_per_byte` is the number of bytes
+// moved per byte of an array. Leaves out levels without a point.
+std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
+                                      std::span<const LevelSize> levels, double moved_per_byte);
 
-// The reported fit of a series, without its break-even size: the model of main memory between CPU
-// devices or within one device, one line otherwise. Returns nullopt for a chase, which moves
-// nothing, and for too few sizes.
+// The reported fit of a series, without the range in which it is faster. Between CPU devices the
+// levels are the caches that its threads use; within a GPU, its L2 cache and its memory; otherwise
+// the link. Returns nullopt for a chase, which moves nothing, and if nothing was measured.
 std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured);
+
+// The longest range of common sizes in which `quick` is nowhere slower than `slow` by more than
+// 5 %, from the first to the last size at which it is faster by more than that. Returns nullopt if
+// there is no such size. Both must ascend in size.
+std::optional<FasterRange> faster_range(std::span<const TransferPoint> quick,
+                                        std::span<const TransferPoint> slow);
 
 // The size from which `quick` stays below `slow`, interpolated between the two measured sizes of
 // the last crossing (linear in log size and log time), or the first measured size if `quick` is

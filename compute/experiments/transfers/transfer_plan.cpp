@@ -16,6 +16,7 @@ constexpr std::int64_t kElement = sizeof(double);
 constexpr std::int64_t kPieceAlignment_bytes = 16;
 constexpr std::int64_t kLeastChase_bytes = 256;  // two nodes
 constexpr std::int64_t kMaxChase_bytes = 256 * kMiB;
+constexpr std::int64_t kQuickLargest_bytes = 128 * kMiB;
 
 template <typename T>
 bool contains(const std::vector<T>& items, const T& item) {
@@ -34,8 +35,10 @@ std::vector<T> distinct(const std::vector<T>& items) {
 
 std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
   std::vector<std::int64_t> sizes = request.sizes_bytes;
+  if (request.quick) sizes.clear();
   if (sizes.empty()) {
-    for (std::int64_t bytes = kKiB; bytes <= kGiB; bytes *= 2) sizes.push_back(bytes);
+    const std::int64_t largest = request.quick ? kQuickLargest_bytes : kGiB;
+    for (std::int64_t bytes = kKiB; bytes <= largest; bytes *= 2) sizes.push_back(bytes);
   }
   for (const std::int64_t bytes : sizes) {
     if (bytes > 0 && bytes % kElement == 0) continue;
@@ -302,7 +305,9 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
 
 }  // namespace
 
-TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
+TransferPlan plan_transfers(const StartTransfers& wanted, Machine& machine) {
+  StartTransfers request = wanted;
+  if (request.quick) request.ops = {TransferOp::Copy};
   if (!request.one_thread && !request.all_threads) {
     throw Error(Errc::Usage, tr("transfer: neither one thread nor all threads is selected; select "
                                 "at least one"));
@@ -322,6 +327,8 @@ TransferPlan plan_transfers(const StartTransfers& request, Machine& machine) {
     }
   }
   skip_missing_gpus(plan, request, machine);
+  std::stable_partition(plan.series.begin(), plan.series.end(),
+                        [](const TransferSeries& s) { return s.op == TransferOp::Copy; });
   return plan;
 }
 

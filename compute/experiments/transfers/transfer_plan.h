@@ -22,7 +22,7 @@ struct TransferSeries {
 };
 
 struct TransferPlan {
-  std::vector<TransferSeries> series;     // one-thread series before their all-threads counterparts
+  std::vector<TransferSeries> series;     // copies first; one thread directly before all threads
   std::vector<std::int64_t> sizes_bytes;  // per array, ascending, unique
   std::vector<Device> overlaps;           // GPUs whose copies are overlapped with a kernel
   std::vector<Skipped> skipped;           // requested cases that are impossible

@@ -210,7 +210,7 @@ TEST_F(ModelTest, LiveRunKeepsEverySampleInOrder) {
   request.live = true;
   start(1, request);
   for (int i = 0; i < 10; ++i) send(1, matmul_sample(cpu(), "naive", 64, i + 1));
-  const KernelResults& k = model.matmul().current.kernels.at(0);
+  const KernelResults& k = model.matmul_runs().of(RunKind::Live).current.kernels.at(0);
   EXPECT_EQ(k.live_t_s.size(), 10u);
   EXPECT_EQ(k.live_gflops.back(), 10);
   EXPECT_GT(k.live_t_s.front(), 0);
@@ -258,19 +258,25 @@ TEST_F(ModelTest, TransferCasesHaveFits) {
   send(1, transfer_sample(cpu(), cpu(1), TransferOp::Copy, 2, kKiB, 4));
   TransferFit fit;
   fit.threads = 2;
-  fit.latency_s = 2e-6;
-  fit.gb_per_s = 20;
-  fit.half_bandwidth_bytes = 40'000;
-  fit.break_even_bytes = 180 * kKiB;
+  fit.levels = {{"L1", 16 * kKiB, 5, 2e-6, 95, 0.02},
+                {"L2", kMiB, 6, 0, 40, 0.12},
+                {"memory", 0, 7, 0, 20, 0.03}};
+  fit.faster_than_one = {180 * kKiB, 64 * kMiB};
   send(1, fit);
   const TransferResults& results = model.transfers().current;
   ASSERT_EQ(results.cases.size(), 2u);
   EXPECT_EQ(results.cases[0].bytes, (Column64{1024, 1048576}));
   ASSERT_TRUE(results.cases[0].fit);
   EXPECT_FALSE(results.cases[1].fit);
-  EXPECT_EQ(*results.best_copy_gb_per_s(cpu(), cpu()), 20);
-  EXPECT_FALSE(results.best_copy_gb_per_s(cpu(1), cpu()));
-  EXPECT_NE(sentence(fit).find("Below 180 KiB one thread is faster"), std::string::npos);
+  ASSERT_NE(results.best_copy(cpu(), cpu(), kKiB), nullptr);
+  EXPECT_EQ(results.best_copy(cpu(), cpu(), kKiB)->gb_per_s, 5) << "of that size, not the best";
+  EXPECT_EQ(results.best_copy(cpu(1), cpu(), kKiB), nullptr);
+  EXPECT_EQ(results.copy_sizes(), (std::vector<std::int64_t>{kKiB, kMiB}));
+  EXPECT_EQ(results.pairs().size(), 2U);
+  EXPECT_EQ(sentence(fit),
+            "2.00 µs per call, then 95.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");
+  EXPECT_EQ(describe_faster(fit),
+            "copy cpu:0 to cpu:0: 2 threads are faster than one from 180 KiB to 64.0 MiB.");
 }
 
 TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {

@@ -170,9 +170,7 @@ void feed_transfers(Feed& feed, Scene scene) {
     TransferFit fit;
     fit.op = static_cast<TransferOp>(op);
     fit.threads = 1 + op % 2;
-    fit.latency_s = 2e-7;
-    fit.gb_per_s = 20;
-    fit.half_bandwidth_bytes = 40'000;
+    fit.levels = {{"L1", 16 * kKiB, 3, 2e-7, 60, 0.02}, {"memory", 0, 8, 0, 20, 0.03 * op}};
     feed(1, fit);
   }
   feed(1, Skipped{"triad at 1 GiB", "needs 3 GiB but 2.1 GiB are free"});

@@ -379,25 +379,6 @@ TEST_P(PlotTest, SeriesOfAGroupShareALegendEntry) {
   EXPECT_EQ(b.find("page/loss/legend/both")->value, "hidden");
 }
 
-TEST_P(PlotTest, FamiliesAndGroupsHaveLegendEntries) {
-  series.resize(1);
-  series[0].family = "cpu:0";
-  series[0].group = "copy";
-  series.push_back(series[0]);
-  series[1].family = "cpu:1";
-  series[1].hollow = true;
-  b.frames(2, drawing());
-  for (const char* entry : {"cpu:0", "cpu:1", "copy"}) {
-    EXPECT_NE(b.find(std::string("page/loss/legend/") + entry), nullptr);
-  }
-  b.click("page/loss/legend/cpu:0", drawing());
-  EXPECT_EQ(b.find("page/loss/legend/cpu:0")->value, "hidden");
-  EXPECT_EQ(b.find("page/loss/legend/copy")->value, "shown");
-  EXPECT_NE(b.find("page/loss")->value.find("x 0..100"), std::string::npos) << "cpu:1 is shown";
-  b.click("page/loss/legend/copy", drawing());
-  EXPECT_EQ(b.find("page/loss/legend/copy")->value, "hidden");
-}
-
 INSTANTIATE_TEST_SUITE_P(Scales, PlotTest, ::testing::Values(1.0F, 2.0F));
 
 }  // namespace

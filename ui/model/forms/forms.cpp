@@ -111,12 +111,13 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
     const auto op = static_cast<TransferOp>(i);
     if (has_op(form, op)) command.ops.push_back(op);
   }
-  if (command.ops.empty())
+  if (command.ops.empty() && !command.quick) {
     throw Error(Errc::Usage, tr("no operation is ticked; tick at least one"));
+  }
   if (!command.one_thread && !command.all_threads) {
     throw Error(Errc::Usage, tr("no thread count is ticked; tick one thread or all threads"));
   }
-  command.sizes_bytes = parse_byte_sizes(form.sizes);
+  if (!command.quick) command.sizes_bytes = parse_byte_sizes(form.sizes);
   command.live = live;
   check_ranges(command);
   return command;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compute/core/events/command.h"
@@ -53,6 +54,12 @@ struct TransferForm {
   int from = 0, to = 0;    // 0: every device, otherwise position + 1
   std::string sizes = "1KiB..1GiB";
   bool show_table = false;
+  bool show_fits = false;
+  // Not saved.
+  std::pair<Device, Device> shown_pair;  // of the curves; without results: the first with results
+  std::int64_t matrix_bytes = 0;         // size of the copies in the matrix; 0: the largest
+  int fit_sort_column = 0;               // position
+  bool fit_sort_down = false;
 };
 
 struct MatmulForm {

@@ -1,16 +1,25 @@
 #pragma once
 // The cards of results on the Transfers page. For use inside ui/pages only.
+#include <utility>
+
 #include "ui/pages/panel.h"
 
 namespace lab::ui {
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept);
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);
-// Device pairs coloured by their best copy bandwidth; draws nothing for a single device.
+// The source and destination whose curves and costs are shown: the user's choice if it has results,
+// otherwise the first pair that has.
+std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results);
+// Selects that pair; draws nothing if only one has results.
+void draw_pair_choice(const Panel& p, const TransferResults& results);
+// Device pairs coloured by the bandwidth of copies of one size, which the card selects; a press on
+// a pair shows its curves. Draws nothing for a single device.
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept);
 // Timeline of the streams of each GPU; draws nothing without a GPU.
 void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept);
-void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept);
+// What copies of the shown pair cost, in sentences, and every fit in a table.
+void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept);
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept);
 
 }  // namespace lab::ui

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -18,23 +19,6 @@ constexpr std::array<plot::Marker, 5> kMarkers = {plot::Marker::Circle, plot::Ma
                                                   plot::Marker::Cross};
 constexpr float kOldAlpha = 0.25F;
 
-bool several_pairs(const TransferResults& results) {
-  return std::any_of(results.cases.begin(), results.cases.end(), [&](const TransferCase& c) {
-    return c.from != results.cases.front().from || c.to != results.cases.front().to;
-  });
-}
-
-// Copies within a device have the device's colour; copies out of it a shade of that.
-ImU32 pair_color(const Theme& theme, Device from, Device to) {
-  const ImU32 own = device_color(theme, from);
-  return from == to ? own : mix(own, theme.text, 0.5F);
-}
-
-std::string pair_name(const TransferCase& c) {
-  return c.from == c.to ? lab::to_string(c.from)
-                        : trf("{} to {}", lab::to_string(c.from), lab::to_string(c.to));
-}
-
 bool one_thread(const TransferCase& c) {
   return c.mover == TransferMover::Threads && c.threads == 1;
 }
@@ -42,24 +26,16 @@ bool pageable_with_gpu(const TransferCase& c) {
   return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
 }
 
-// Line: solid for several threads; dashed for one thread and for pageable memory with a GPU. The
-// marker identifies the operation, and so does the colour unless colours identify devices. Markers
-// of kernels are hollow.
-plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bool old) {
+// Line: solid for several threads; dashed for one thread and for pageable memory with a GPU. Colour
+// and marker identify the operation. Markers of kernels are hollow.
+plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
   plot::Series s;
   s.label = c.label();
-  s.group = to_string(c.op);  // across devices and thread counts
+  s.group = to_string(c.op);  // across thread counts
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
   s.line = one_thread(c) || pageable_with_gpu(c) ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
   s.hollow = c.mover == TransferMover::Kernel;
-  if (several) {
-    s.family = pair_name(c);
-    s.color = pair_color(*p.ui.theme, c.from, c.to);
-    if (c.mover == TransferMover::Threads) {
-      s.hollow = (c.from.index + (c.from == c.to ? 0 : 1)) % 2 == 1;
-    }
-  }
   if (old) {
     s.alpha = kOldAlpha;
     s.in_legend = false;
@@ -70,12 +46,17 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool several, bo
 
 enum class TransferQuantity { Bandwidth, Time };
 
-// Returns the cases with samples, most threads first, so that the legend shows the solid line of
-// each operation.
-std::vector<const TransferCase*> by_threads(const TransferResults& results) {
+bool between(const TransferCase& c, const std::pair<Device, Device>& pair) {
+  return c.from == pair.first && c.to == pair.second;
+}
+
+// Returns the pair's cases with samples, most threads first, so that the legend shows the solid
+// line of each operation.
+std::vector<const TransferCase*> by_threads(const TransferResults& results,
+                                            const std::pair<Device, Device>& pair) {
   std::vector<const TransferCase*> cases;
   for (const TransferCase& c : results.cases) {
-    if (!c.samples.empty()) cases.push_back(&c);
+    if (!c.samples.empty() && between(c, pair)) cases.push_back(&c);
   }
   std::stable_sort(cases.begin(), cases.end(),
                    [](const auto* a, const auto* b) { return a->threads > b->threads; });
@@ -85,9 +66,9 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results) {
 void add_curves(const Panel& p, const TransferResults& results, TransferQuantity figure, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
-  for (const TransferCase* one : by_threads(results)) {
+  for (const TransferCase* one : by_threads(results, shown_pair(p, results))) {
     const TransferCase& c = *one;
-    plot::Series s = case_series(p, c, several_pairs(results), old);
+    plot::Series s = case_series(p, c, old);
     const bool time = figure == TransferQuantity::Time;
     s.x = c.bytes;
     s.y = time ? c.time_s : c.gb_per_s;
@@ -101,14 +82,15 @@ void add_curves(const Panel& p, const TransferResults& results, TransferQuantity
 }
 
 // Adds the reference's cases, each in the colour of the matching case measured here.
-void add_reference(const Panel& p, const ReferenceMachine& machine, const TransferResults& results,
-                   const Overlay<TransferCase>& fitting, TransferQuantity figure,
-                   std::vector<plot::Series>& out) {
+void add_reference(const Panel& p, const ReferenceMachine& machine,
+                   const std::pair<Device, Device>& pair, const Overlay<TransferCase>& fitting,
+                   TransferQuantity figure, std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
+    if (!between(*curve.here, pair)) continue;
     const TransferCase& there = *curve.there;
-    out.push_back(reference_series(
-        case_series(p, *curve.here, several_pairs(results), false), machine, curve, there.bytes,
-        figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
+    out.push_back(
+        reference_series(case_series(p, *curve.here, false), machine, curve, there.bytes,
+                         figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
   }
 }
 
@@ -118,10 +100,9 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
                                  const Overlay<TransferCase>& fitting) {
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, shown(kept), fitting, figure, series);
+    add_reference(p, reference->machine, shown_pair(p, shown(kept)), fitting, figure, series);
   }
-  const bool over = kept.previous && !kept.current.empty() && !kept.previous->request.live;
-  if (over) add_curves(p, *kept.previous, figure, true, series);
+  if (kept.previous && !kept.current.empty()) add_curves(p, *kept.previous, figure, true, series);
   add_curves(p, shown(kept), figure, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
@@ -139,15 +120,65 @@ std::string title_with(std::string_view text, const TransferResults& results) {
   return fmt::format("{}   {}", text, dashed);
 }
 
+// The levels of memory of a copy, or of the pair's first fitted case; of all threads if both were
+// measured, as the solid lines.
+std::vector<plot::Band> level_bands(const TransferResults& results,
+                                    const std::pair<Device, Device>& pair) {
+  const TransferFit* fit = nullptr;
+  for (const TransferCase* c : by_threads(results, pair)) {
+    if (!c->fit) continue;
+    if (fit == nullptr || (c->op == TransferOp::Copy && fit->op != TransferOp::Copy)) {
+      fit = &*c->fit;
+    }
+  }
+  std::vector<plot::Band> bands;
+  if (fit == nullptr || fit->levels.size() < 2) return bands;
+  for (const TransferLevel& level : fit->levels) {
+    bands.push_back({tr(level.name), level.to_bytes > 0 ? static_cast<double>(level.to_bytes)
+                                                        : std::numeric_limits<double>::infinity()});
+  }
+  return bands;
+}
+
 }  // namespace
+
+std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results) {
+  const auto pairs = results.pairs();
+  const auto& wanted = p.view.forms.transfers.shown_pair;
+  const bool known = std::find(pairs.begin(), pairs.end(), wanted) != pairs.end();
+  return known || pairs.empty() ? wanted : pairs.front();
+}
+
+void draw_pair_choice(const Panel& p, const TransferResults& results) {
+  const auto pairs = results.pairs();
+  if (pairs.size() < 2) return;
+  constexpr std::size_t kMostSegments = 4;
+  const auto shown = shown_pair(p, results);
+  std::vector<std::string> names;
+  int index = 0;
+  for (const auto& pair : pairs) {
+    if (pair == shown) index = static_cast<int>(names.size());
+    names.push_back(pair.first == pair.second
+                        ? lab::to_string(pair.first)
+                        : trf("{} to {}", lab::to_string(pair.first), lab::to_string(pair.second)));
+  }
+  const char* const path = "transfers/shown_pair";
+  const char* const what = tr("Source and destination of the curves and costs below.");
+  const bool changed = pairs.size() <= kMostSegments
+                           ? segmented(p.ui, path, "", names, index, what)
+                           : combo(p.ui, path, tr("From and to"), names, index, what);
+  if (changed) p.view.forms.transfers.shown_pair = pairs[static_cast<std::size_t>(index)];
+}
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
       .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
+  const std::vector<plot::Band> bands = level_bands(shown(kept), shown_pair(p, shown(kept)));
   const plot::Options options{.height = 270,
                               .grows = true,
                               .cursor = &p.view.cursor,
+                              .bands = bands,
                               .empty_text = tr("No sample yet"),
                               .dimmed = old};
   const ReferenceResults* reference = chosen_reference(p);
@@ -190,7 +221,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   if (!card) return;
   std::vector<plot::Series> series;
   for (const TransferCase& c : shown(kept).cases) {
-    plot::Series s = case_series(p, c, several_pairs(shown(kept)), false);
+    plot::Series s = case_series(p, c, false);
     s.marker = plot::Marker::None;
     if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
     s.x = c.live_t_s;

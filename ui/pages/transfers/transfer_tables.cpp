@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -13,34 +16,67 @@
 namespace lab::ui {
 namespace {
 
-double best_of_all(const TransferResults& results, const std::vector<Device>& devices) {
+double best_of_all(const TransferResults& results, const std::vector<Device>& devices,
+                   std::int64_t bytes) {
   double best = 0;
   for (const Device from : devices) {
     for (const Device to : devices) {
-      best = std::max(best, results.best_copy_gb_per_s(from, to).value_or(0));
+      if (const auto* s = results.best_copy(from, to, bytes)) best = std::max(best, s->gb_per_s);
     }
   }
   return best;
 }
 
-void matrix_cell(const Panel& p, const TransferResults& results, Device from, Device to, ImVec2 min,
-                 ImVec2 max, double best) {
-  const Ui& ui = p.ui;
+// A press shows the curves of the pair.
+void matrix_cell(const Panel& p, const TransferResults& results, Device from, Device to,
+                 std::int64_t bytes, ImVec2 min, ImVec2 max, double best) {
+  Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::optional<double> value = results.best_copy_gb_per_s(from, to);
-  const float share = value && best > 0 ? static_cast<float>(*value / best) : 0;
-  const ImU32 fill = mix(ui.theme->raised, ui.theme->accent, 0.65F * share);
+  const std::string path =
+      fmt::format("transfers/matrix/{}/{}", lab::to_string(from), lab::to_string(to));
+  const TransferSample* s = results.best_copy(from, to, bytes);
+  const float share = s != nullptr && best > 0 ? static_cast<float>(s->gb_per_s / best) : 0;
+  const ImU32 fill = mix(ui.theme->raised, ui.theme->accent, 0.45F * share);
+  const Item item = control_at(path, min, max);
+  if (item.pressed && s != nullptr) p.view.forms.transfers.shown_pair = {from, to};
+  if (!item.visible) return;
   list->AddRectFilled(min, max, styled(fill), ui.px(4));
-  const std::string text = value ? fmt::format("{:.3g}", *value) : "";
+  if (shown_pair(p, results) == std::pair(from, to)) {
+    list->AddRect(min, max, styled(ui.theme->accent), ui.px(4), 0, ui.px(1.5F));
+  }
+  focus_ring(ui, item, ui.px(4));
+  const std::string text = s != nullptr ? fmt::format("{:.3g}", s->gb_per_s) : "";
   const ImVec2 size = text_size(ui.fonts.caption, text);
   draw_text_fitted(
       list, ui.fonts.caption,
       {std::max(min.x + 2, (min.x + max.x - size.x) / 2), (min.y + max.y - size.y) / 2},
       max.x - min.x - 4, ui.theme->text, text);
-  hint_at(p.ui, min, max,
-          value ? trf("From {} to {}: {}, the best copy measured", lab::to_string(from),
-                      lab::to_string(to), gb_per_s_text(*value))
-                : trf("From {} to {}: no copy measured", lab::to_string(from), lab::to_string(to)));
+  const std::string where = trf("{} to {}", lab::to_string(from), lab::to_string(to));
+  hint(ui, s != nullptr
+               ? where + "\n" + describe(*s, results.request.cache)
+               : trf("From {} to {}: no copy measured", lab::to_string(from), lab::to_string(to)));
+  record(ui, item, path, "cell", where, text);
+}
+
+// The size whose copies the matrix shows: the chosen one if it was measured, otherwise the largest.
+std::int64_t matrix_bytes(const Panel& p, const std::vector<std::int64_t>& sizes) {
+  const std::int64_t wanted = p.view.forms.transfers.matrix_bytes;
+  const bool known = std::binary_search(sizes.begin(), sizes.end(), wanted);
+  return known || sizes.empty() ? wanted : sizes.back();
+}
+
+void choose_matrix_size(const Panel& p, const std::vector<std::int64_t>& sizes,
+                        std::int64_t shown) {
+  std::vector<std::string> names;
+  int index = 0;
+  for (const std::int64_t bytes : sizes) {
+    if (bytes == shown) index = static_cast<int>(names.size());
+    names.push_back(format_bytes(bytes));
+  }
+  if (combo(p.ui, "transfers/matrix_size", tr("Size of one array"), names, index,
+            tr("Small arrays are copied within the caches, large ones through memory."))) {
+    p.view.forms.transfers.matrix_bytes = sizes[static_cast<std::size_t>(index)];
+  }
 }
 
 std::string spread_text(const Timing& t) {
@@ -72,59 +108,155 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
 
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
+  const TransferResults& results = shown(kept);
+  const std::vector<std::int64_t> sizes = results.copy_sizes();
   constexpr std::size_t kMax = 32;
-  if (devices.size() < 2 || devices.size() > kMax) return;
+  if (devices.size() < 2 || devices.size() > kMax || sizes.empty()) return;
   Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
-            {.hint = tr("Rows: source; columns: destination. The fastest size and thread count."),
+            {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "
+                        "pair to see its curves."),
              .dimmed = is_old(kept)});
   if (!card) return;
   Ui& ui = p.ui;
-  const TransferResults& results = shown(kept);
-  const double best = best_of_all(results, devices);
+  const std::int64_t bytes = matrix_bytes(p, sizes);
+  choose_matrix_size(p, sizes, bytes);
+  const double best = best_of_all(results, devices, bytes);
   const float label = ui.px(56);
   const auto n = static_cast<float>(devices.size());
   const float width = ImGui::GetContentRegionAvail().x;
   const float cell_width = std::min(ui.px(90), (width - label) / n);
   const float cell_height = ui.px(28);
-  const Item item = control("transfers/matrix", {label + cell_width * n, cell_height * (n + 1)});
-  if (!item.visible) return;
-  record(ui, item, "transfers/matrix", "matrix", "copies between devices");
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({label + cell_width * n, cell_height * (n + 1)});
+  if (!ImGui::IsItemVisible()) return;
+  record_item(ui, "transfers/matrix", "matrix", "copies between devices");
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (std::size_t row = 0; row < devices.size(); ++row) {
     const auto r = static_cast<float>(row);
-    const float y = item.min.y + cell_height * (r + 1);
+    const float y = origin.y + cell_height * (r + 1);
     const std::string name = lab::to_string(devices[row]);
-    draw_text(list, ui.fonts.caption, {item.min.x, y + ui.px(7)}, ui.theme->muted, name);
+    draw_text(list, ui.fonts.caption, {origin.x, y + ui.px(7)}, ui.theme->muted, name);
     draw_text_fitted(list, ui.fonts.caption,
-                     {item.min.x + label + cell_width * r + 2, item.min.y + ui.px(7)},
-                     cell_width - 4, ui.theme->muted, name);
+                     {origin.x + label + cell_width * r + 2, origin.y + ui.px(7)}, cell_width - 4,
+                     ui.theme->muted, name);
     for (std::size_t column = 0; column < devices.size(); ++column) {
-      const float x = item.min.x + label + cell_width * static_cast<float>(column);
-      matrix_cell(p, results, devices[row], devices[column], {x + 1, y + 1},
+      const float x = origin.x + label + cell_width * static_cast<float>(column);
+      matrix_cell(p, results, devices[row], devices[column], bytes, {x + 1, y + 1},
                   {x + cell_width - 1, y + cell_height - 1}, best);
     }
   }
 }
 
-void draw_transfer_sentences(const Panel& p, const Kept<TransferResults>& kept) {
-  const TransferResults& results = shown(kept);
-  const bool any = std::any_of(results.cases.begin(), results.cases.end(),
-                               [](const TransferCase& c) { return c.fit.has_value(); });
-  if (!any && results.payoffs.empty()) return;
-  Card card(p, "transfers/fits", tr("Transfer cost"),
-            {.hint = tr("time = fixed cost + bytes / bandwidth, fitted over the measured sizes."),
-             .dimmed = is_old(kept)});
-  if (!card) return;
+namespace {
+
+struct FitRow {
+  const TransferCase* fitted;
+  const TransferLevel* level;
+};
+
+std::vector<FitRow> fit_rows(const TransferResults& results) {
+  std::vector<FitRow> rows;
   for (const TransferCase& c : results.cases) {
     if (!c.fit) continue;
-    body(p.ui, fmt::format("{}: {}", c.label(), sentence(*c.fit)));
-    hint(p.ui, trf("Fit over {} sizes; r² of log time {:.3f}.", c.samples.size(), c.fit->r2));
+    for (const TransferLevel& level : c.fit->levels) rows.push_back({&c, &level});
+  }
+  return rows;
+}
+
+// Returns whether `a` is before `b` when sorted by a column; missing numbers are last.
+bool before(const FitRow& a, const FitRow& b, const TableSort& sort) {
+  constexpr int kCase = 0, kLevel = 1, kTo = 2, kFixed = 3, kBandwidth = 4;
+  const auto number = [&](const FitRow& row) {
+    const TransferLevel& l = *row.level;
+    switch (sort.column) {
+      case kTo: return l.to_bytes > 0 ? static_cast<double>(l.to_bytes) : kNoValue;
+      case kFixed: return l.holds() ? l.latency_s : kNoValue;
+      case kBandwidth: return l.holds() ? l.gb_per_s : kNoValue;
+      default: return l.gb_per_s > 0 ? l.residual : kNoValue;
+    }
+  };
+  if (sort.column == kCase || sort.column == kLevel) {
+    const std::string x = sort.column == kCase ? a.fitted->label() : tr(a.level->name);
+    const std::string y = sort.column == kCase ? b.fitted->label() : tr(b.level->name);
+    return sort.descending ? y < x : x < y;
+  }
+  const double x = number(a), y = number(b);
+  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return sort.descending ? y < x : x < y;
+}
+
+std::string why_withheld(const TransferLevel& level) {
+  if (level.gb_per_s <= 0) return tr("A line needs three sizes whose time grows.");
+  return trf("The line misses its samples by {}, more than {}.", percent(level.residual),
+             percent(kMaxTransferResidual));
+}
+
+void fit_line(const Panel& p, const FitRow& row) {
+  const TransferLevel& level = *row.level;
+  const std::string why = level.holds() ? "" : why_withheld(level);
+  table_row(p.ui);
+  cell(p.ui, row.fitted->label());
+  cell(p.ui, tr(level.name), trf("{} sizes measured", level.sizes));
+  cell(p.ui, level.to_bytes > 0 ? format_bytes(level.to_bytes) : "");
+  cell(p.ui, level.holds() ? format_seconds(level.latency_s) : "N/A", why);
+  cell(p.ui, level.holds() ? gb_per_s_text(level.gb_per_s) : "N/A", why);
+  cell(p.ui, level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "N/A", why);
+}
+
+void fit_table(const Panel& p, const TransferResults& results) {
+  static constexpr std::array kFitColumns = {
+      Column{LAB_TEXT("Case"), 2, false, {}},
+      Column{LAB_TEXT("Level"), 0.8F, false, LAB_TEXT("Where the arrays fit.")},
+      Column{LAB_TEXT("Up to"), 0.9F, true, LAB_TEXT("The largest array that the level holds.")},
+      Column{LAB_TEXT("Fixed cost"), 1, true, LAB_TEXT("Of one call.")},
+      Column{LAB_TEXT("Bandwidth"), 1.1F, true, {}},
+      Column{LAB_TEXT("Residual"), 0.9F, true,
+             LAB_TEXT("Root mean square of the line's relative errors.")}};
+  TransferForm& form = p.view.forms.transfers;
+  TableSort sort{form.fit_sort_column, form.fit_sort_down};
+  if (!begin_table(p.ui, "transfers/fit_table", kFitColumns, 0, &sort)) return;
+  form.fit_sort_column = sort.column;
+  form.fit_sort_down = sort.descending;
+  std::vector<FitRow> rows = fit_rows(results);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const FitRow& a, const FitRow& b) { return before(a, b, sort); });
+  for (const FitRow& row : rows) fit_line(p, row);
+  end_table(p.ui);
+}
+
+void cost_sentences(const Panel& p, const TransferResults& results) {
+  const auto pair = shown_pair(p, results);
+  int index = 0;
+  const auto say = [&](const std::string& text) {
+    body(p.ui, text);
+    record_item(p.ui, fmt::format("transfers/cost/{}", index++), "text", text);
+  };
+  for (const TransferCase& c : results.cases) {
+    if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
+    if (const std::string text = sentence(*c.fit); !text.empty()) say(c.label() + ": " + text);
+    if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }
   for (const TransferPayoff& payoff : results.payoffs) {
-    body(p.ui, describe(payoff));
+    say(describe(payoff));
     hint(p.ui,
          tr("Assumes one copy each way and passes that cost as much as a copy on each side."));
   }
+}
+
+}  // namespace
+
+void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
+  const TransferResults& results = shown(kept);
+  if (fit_rows(results).empty() && results.payoffs.empty()) return;
+  Card card(p, "transfers/fits", tr("Transfer cost"),
+            {.hint = tr("time = fixed cost + bytes / bandwidth, fitted in each level of memory. "
+                        "Where one case overtakes another is read from the samples."),
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  cost_sentences(p, results);
+  bool& open = p.view.forms.transfers.show_fits;
+  foldout(p.ui, "transfers/show_fits", tr("Every operation and level"), open);
+  if (open) fit_table(p, results);
 }
 
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {

@@ -39,7 +39,8 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
 }
 
 void tick_boxes(const Panel& p, TransferForm& form) {
-  for (std::size_t i = 0; i < transfer_ops(p.model.machine()); i += 2) {
+  const std::size_t ops = form.request.quick ? 0 : transfer_ops(p.model.machine());
+  for (std::size_t i = 0; i < ops; i += 2) {
     Row row(p.ui, {1, 1});
     for (std::size_t j = i; j < i + 2; ++j) {
       const auto op = static_cast<TransferOp>(j);
@@ -65,13 +66,18 @@ void transfers_form(const Panel& p) {
     Fields fields(p);
     device_fields(p, fields, form);
     fields.next();
-    input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
-               tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."), "1KiB..1GiB");
-    fields.next();
+    if (!form.request.quick) {
+      input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
+                 tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."),
+                 "1KiB..1GiB");
+      fields.next();
+    }
     field_control(p, "transfers", form.request, &StartTransfers::cache);
     fields.next();
     field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
                   form.request.budget_s);
+    fields.next();
+    field_control(p, "transfers", form.request, &StartTransfers::quick);
     reference_field(p, fields, "transfers/reference");
   }
   tick_boxes(p, form);
@@ -93,12 +99,17 @@ void transfers_form(const Panel& p) {
 
 void transfer_results(const Panel& p) {
   outcome_box(p, Page::Transfers);
-  const Kept<TransferResults>& kept = p.model.transfers();
+  const std::vector<std::string> titles = {LAB_TEXT("Sweep"), LAB_TEXT("Live")};
+  constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live};
+  const Kept<TransferResults>& kept = run_tabs(p, Page::Transfers, p.model.transfer_runs(),
+                                               p.view.forms.transfers.tabs, titles, kKinds);
   if (shown(kept).empty()) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
     if (runs(p, Page::Transfers)) {
       muted(p.ui, tr("Verifying and measuring the first case; it appears here immediately."));
+    } else if (p.view.forms.transfers.tabs.kind == static_cast<int>(RunKind::Live)) {
+      muted(p.ui, tr("No live run yet. Run live repeats the first case until stopped."));
     } else if (empty_page(p, "transfers/empty",
                           tr("Nothing has been measured yet. A sweep measures each size, verifies "
                              "it, and fits the cost of a transfer."),
@@ -113,10 +124,11 @@ void transfer_results(const Panel& p) {
   if (shown(kept).request.live) {
     draw_live_transfers(p, kept);
   } else {
+    draw_pair_choice(p, shown(kept));
     draw_transfer_curves(p, kept);
+    draw_transfer_costs(p, kept);
     draw_transfer_matrix(p, kept);
     draw_transfer_timelines(p, kept);
-    draw_transfer_sentences(p, kept);
   }
   draw_transfer_table(p, kept);
 }

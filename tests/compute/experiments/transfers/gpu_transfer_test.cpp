@@ -122,11 +122,12 @@ TEST_F(TransferOnGpu, FitsLatencyAndBandwidth) {
       continue;
     }
     ++found;
-    EXPECT_NEAR(fit.latency_s, costs.call_s, 1e-9);
-    EXPECT_NEAR(fit.gb_per_s, costs.link_bytes_per_s * 1e-9, 1e-3);
-    EXPECT_NEAR(static_cast<double>(fit.half_bandwidth_bytes),
-                costs.call_s * costs.link_bytes_per_s, 100);
-    EXPECT_GT(fit.r2, 0.999);
+    ASSERT_EQ(fit.levels.size(), 1U);
+    const TransferLevel& link = fit.levels.front();
+    EXPECT_EQ(link.name, "link");
+    EXPECT_NEAR(link.latency_s, costs.call_s, 1e-9);
+    EXPECT_NEAR(link.gb_per_s, costs.link_bytes_per_s * 1e-9, 1e-3);
+    EXPECT_LT(link.residual, 0.001);
   }
   EXPECT_EQ(found, 1);
 }

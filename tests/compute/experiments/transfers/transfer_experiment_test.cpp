@@ -4,6 +4,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
+#include "compute/experiments/transfers/transfer_plan.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 
@@ -67,15 +68,42 @@ TEST(TransferExperiment, FitsEachSweep) {
   const auto fits = probe.all<TransferFit>();
   ASSERT_FALSE(fits.empty());
   for (const TransferFit& fit : fits) {
-    EXPECT_GT(fit.gb_per_s, 0);
-    EXPECT_GE(fit.latency_s, 0);
-    EXPECT_LE(fit.r2, 1);
     if (fit.threads == 1) {
-      EXPECT_FALSE(fit.break_even_bytes);
+      EXPECT_FALSE(fit.faster_than_one);
     }
-    const double half = fit.latency_s * fit.gb_per_s * 1e9 / 2;  // two bytes per byte copied
-    EXPECT_NEAR(static_cast<double>(fit.half_bandwidth_bytes), half, 1 + 1e-6 * half);
+    int sizes = 0;
+    for (const TransferLevel& level : fit.levels) {
+      EXPECT_GE(level.latency_s, 0);
+      EXPECT_GE(level.gb_per_s, 0);
+      sizes += level.sizes;
+    }
+    EXPECT_EQ(sizes, 4) << "each size is in one level";
+    EXPECT_EQ(fit.levels.back().to_bytes == 0, fit.levels.back().name == "memory");
   }
+}
+
+TEST(TransferExperiment, MeasuresCopiesFirst) {
+  Probe probe;
+  StartTransfers request = quick_request();
+  request.ops = {TransferOp::Read, TransferOp::Copy};
+  request.sizes_bytes = {kKiB};
+  run(probe, request);
+  const auto samples = probe.all<TransferSample>();
+  ASSERT_GE(samples.size(), 2U);
+  EXPECT_EQ(samples.front().op, TransferOp::Copy);
+  EXPECT_EQ(samples.back().op, TransferOp::Read);
+}
+
+TEST(TransferExperiment, PlansOnlyCopiesIfQuick) {
+  Probe probe;
+  StartTransfers request;
+  request.quick = true;
+  request.sizes_bytes = {kGiB};
+  const TransferPlan plan = plan_transfers(request, probe.machine);
+  ASSERT_FALSE(plan.series.empty());
+  for (const TransferSeries& series : plan.series) EXPECT_EQ(series.op, TransferOp::Copy);
+  EXPECT_EQ(plan.sizes_bytes.front(), kKiB);
+  EXPECT_EQ(plan.sizes_bytes.back(), 128 * kMiB);
 }
 
 TEST(TransferExperiment, CoversEveryPairOfDevices) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -27,7 +28,7 @@ TEST(LatencyModel, RecoversKnownParameters) {
   ASSERT_TRUE(model);
   EXPECT_NEAR(model->latency_s, 2e-6, 1e-12);
   EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-16);
-  EXPECT_NEAR(model->r2, 1, 1e-9);
+  EXPECT_NEAR(model->residual, 0, 1e-9);
 }
 
 TEST(LatencyModel, RecoversParametersDespiteNoise) {
@@ -35,8 +36,8 @@ TEST(LatencyModel, RecoversParametersDespiteNoise) {
   ASSERT_TRUE(model);
   EXPECT_NEAR(model->latency_s, 2e-6, 2e-7);
   EXPECT_NEAR(model->s_per_byte, 1e-10, 5e-12);
-  EXPECT_GT(model->r2, 0.99);
-  EXPECT_LT(model->r2, 1);
+  EXPECT_GT(model->residual, 0.01);
+  EXPECT_LT(model->residual, 0.05);
 }
 
 TEST(LatencyModel, NeverHasANegativeLatency) {
@@ -56,47 +57,79 @@ TEST(LatencyModel, NeedsThreeSizesAndGrowingTime) {
   EXPECT_FALSE(fit_latency_model(falling));
 }
 
-// 20 ns and 10 GB/s from memory, but 100 GB/s below 16 MiB.
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+// 20 ns and 100 GB/s up to 16 MiB, 10 GB/s from memory.
 std::vector<TransferPoint> cached_line() {
   std::vector<TransferPoint> points;
   for (double bytes = 1024; bytes <= 1 << 30; bytes *= 2) {
-    points.push_back({bytes, 2e-8 + bytes * (bytes < (1 << 24) ? 1e-11 : 1e-10)});
+    points.push_back({bytes, 2e-8 + bytes * (bytes <= (1 << 24) ? 1e-11 : 1e-10)});
   }
   return points;
 }
 
-TEST(MemoryModel, IgnoresTheCaches) {
-  const CachedSizes cached{32.0 * 1024, 64.0 * (1 << 20)};
-  const auto model = fit_memory_model(cached_line(), cached);
-  ASSERT_TRUE(model);
-  EXPECT_NEAR(model->latency_s, 2e-8, 1e-12);
-  EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-14);
-  EXPECT_GT(model->r2, 0.8);
-  EXPECT_LT(model->r2, 1);
-  // A single line through all points matches neither range.
-  const auto line = fit_latency_model(cached_line());
-  ASSERT_TRUE(line);
-  EXPECT_LT(line->s_per_byte, 0.9e-10);
+TEST(MemoryLevels, HaveTheirOwnLines) {
+  const std::vector<LevelSize> levels = {{"L3", 1 << 24}, {"memory", kUnlimited}};
+  const auto found = fit_levels(cached_line(), levels, 2);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].name, "L3");
+  EXPECT_EQ(found[0].to_bytes, 1 << 24);
+  EXPECT_EQ(found[0].sizes, 15);
+  EXPECT_NEAR(found[0].latency_s, 2e-8, 1e-12);
+  EXPECT_NEAR(found[0].gb_per_s, 200, 0.1) << "two bytes are moved per byte of an array";
+  EXPECT_NEAR(found[1].gb_per_s, 20, 0.01);
+  EXPECT_EQ(found[1].to_bytes, 0);
+  for (const TransferLevel& level : found) EXPECT_TRUE(level.holds()) << level.residual;
 }
 
-TEST(MemoryModel, UsesTheMeanTimeIfSmallSizesTakeTheSame) {
-  std::vector<TransferPoint> points = {{1e3, 3e-7}, {2e3, 2e-7}, {4e3, 1e-7}, {1e9, 1e-1}};
-  const auto model = fit_memory_model(points, {1e4, 1e8});
-  ASSERT_TRUE(model);
-  EXPECT_GT(model->latency_s, 1e-7);
-  EXPECT_LT(model->latency_s, 3e-7);
-  EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-15);
+TEST(MemoryLevels, WithholdALineThatMissesItsSamples) {
+  const std::vector<LevelSize> all = {{"memory", kUnlimited}};
+  const auto found = fit_levels(cached_line(), all, 2);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found[0].gb_per_s, 0);
+  EXPECT_GT(found[0].residual, kMaxTransferResidual);
+  EXPECT_FALSE(found[0].holds());
 }
 
-TEST(MemoryModel, FitsOneLineToAShortSweep) {
+TEST(MemoryLevels, NeedThreeSizesForALine) {
   const std::vector<TransferPoint> points = line(2e-6, 1e-10);
-  for (const CachedSizes& cached : {CachedSizes{2048, 1 << 20}, CachedSizes{1 << 15, 1e12}}) {
-    const auto model = fit_memory_model(points, cached);
-    ASSERT_TRUE(model);
-    EXPECT_NEAR(model->latency_s, 2e-6, 1e-12);
-    EXPECT_NEAR(model->s_per_byte, 1e-10, 1e-16);
-  }
-  EXPECT_FALSE(fit_memory_model({}, {1, 2}));
+  const std::vector<LevelSize> levels = {{"L1", 2048}, {"L2", 2100}, {"memory", kUnlimited}};
+  const auto found = fit_levels(points, levels, 1);
+  ASSERT_EQ(found.size(), 2U) << "no size is in L2";
+  EXPECT_EQ(found[0].sizes, 2);
+  EXPECT_FALSE(found[0].holds());
+  EXPECT_EQ(found[1].name, "memory");
+  EXPECT_TRUE(found[1].holds());
+  EXPECT_TRUE(fit_levels({}, levels, 1).empty());
+}
+
+TEST(FasterRange, IsReadFromTheSamples) {
+  const std::vector<TransferPoint> slow = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {16, 1}};
+  const std::vector<TransferPoint> quick = {{1, 2}, {2, 0.5}, {4, 0.5}, {8, 0.6}, {16, 1.02}};
+  const auto range = faster_range(quick, slow);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->from_bytes, 2);
+  EXPECT_EQ(range->to_bytes, 8) << "equal at 16 bytes";
+}
+
+TEST(FasterRange, IgnoresNoiseAtOneSize) {
+  // 4 % slower at one size, and equal at the largest: one latency and bandwidth would have moved
+  // the crossing there.
+  const std::vector<TransferPoint> slow = {{1, 1}, {2, 1}, {4, 1}, {8, 1}};
+  const std::vector<TransferPoint> quick = {{1, 2}, {2, 0.5}, {4, 1.04}, {8, 0.5}};
+  const auto range = faster_range(quick, slow);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->from_bytes, 2);
+  EXPECT_FALSE(range->to_bytes) << "to the largest size measured";
+}
+
+TEST(FasterRange, IsTheLongestAndMayBeEmpty) {
+  const std::vector<TransferPoint> slow = {{1, 1}, {2, 1}, {4, 1}, {8, 1}};
+  const std::vector<TransferPoint> twice = {{1, 0.5}, {2, 2}, {4, 0.5}, {8, 0.5}};
+  ASSERT_TRUE(faster_range(twice, slow));
+  EXPECT_EQ(faster_range(twice, slow)->from_bytes, 4);
+  EXPECT_FALSE(faster_range(slow, slow));
+  EXPECT_FALSE(faster_range(slow, {}));
 }
 
 TEST(BreakEven, IsWhereTheLinesCross) {

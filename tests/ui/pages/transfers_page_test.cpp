@@ -1,0 +1,120 @@
+// The Transfers page: curves of one pair of devices, the levels of memory, costs and the matrix.
+#include <gtest/gtest.h>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Model;
+using ui::Page;
+
+const ImVec2 kLarge{1600, 2000};  // shows the whole page without scrolling
+
+TransferFit fit_of(TransferOp op, int threads) {
+  TransferFit fit;
+  fit.op = op;
+  fit.threads = threads;
+  fit.levels = {{"L1", 16 * kKiB, 3, 2e-7, 60, 0.02}, {"memory", 0, 8, 1e-7, 20, 0.2}};
+  return fit;
+}
+
+// Copies between all pairs of two devices, and reads within cpu:0.
+Model two_devices() {
+  Model model(machine_of(2));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+  double gb_per_s = 10;
+  for (const Device from : {cpu(0), cpu(1)}) {
+    for (const Device to : {cpu(0), cpu(1)}) {
+      for (const std::int64_t bytes : {kKiB, kMiB}) {
+        gb_per_s += 10;
+        model.apply(event(1, 1, transfer_sample(from, to, TransferOp::Copy, 1, bytes, gb_per_s)));
+      }
+    }
+  }
+  model.apply(event(1, 1, transfer_sample(cpu(), cpu(), TransferOp::Read, 1, kMiB, 5)));
+  model.apply(event(1, 2, fit_of(TransferOp::Copy, 1)));
+  model.apply(event(1, 2, fit_of(TransferOp::Read, 1)));
+  model.apply(event(1, 3, JobFinished{}));
+  return model;
+}
+
+std::string value(Lab& lab, std::string_view path) {
+  const ui::WidgetRect* found = lab.backend.ui.widgets.find(path);
+  return found == nullptr ? "none" : found->value;
+}
+
+TEST(TransferCurves, ShowOnePairAndColourOperations) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/copy"));
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/read"));
+  EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/legend/cpu:0")) << "colours mean operations";
+  lab.click("transfers/shown_pair/cpu:0 to cpu:1");
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/copy"));
+  EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/legend/read")) << "only within cpu:0";
+}
+
+TEST(TransferCurves, LabelTheLevelsOfMemory) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/band/L1"));
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/band/memory"));
+  lab.click("transfers/shown_pair/cpu:0 to cpu:1");
+  EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/band/L1")) << "not fitted";
+}
+
+TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(value(lab, "transfers/matrix_size"), "1.00 MiB");
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50");
+  lab.click("transfers/matrix_size");
+  lab.click("transfers/matrix_size/1.00 KiB");
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "40");
+  lab.click("transfers/matrix/cpu:1/cpu:0");
+  EXPECT_EQ(lab.view.forms.transfers.shown_pair, std::pair(cpu(1), cpu(0)));
+}
+
+TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  const ui::WidgetRect* said = lab.backend.ui.widgets.find("transfers/cost/0");
+  ASSERT_NE(said, nullptr);
+  EXPECT_NE(said->label.find("60.0 GB/s in L1"), std::string::npos) << said->label;
+  EXPECT_EQ(said->label.find("memory"), std::string::npos) << said->label;
+  EXPECT_FALSE(lab.visible("transfers/fit_table"));
+  lab.click("transfers/show_fits");
+  lab.click("transfers/fit_table/sort/Bandwidth");
+  EXPECT_NE(value(lab, "transfers/fit_table/0").find("60.0 GB/s"), std::string::npos);
+  EXPECT_NE(value(lab, "transfers/fit_table/3").find("N/A"), std::string::npos);
+  EXPECT_NE(value(lab, "transfers/fit_table/3").find("20.0 %"), std::string::npos);
+}
+
+TEST(TransferTabs, ALiveRunKeepsTheSweep) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  StartTransfers live;
+  live.live = true;
+  lab.model.apply(event(2, 4, JobStarted{"Live", live}));
+  lab.model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, 20)));
+  lab.model.apply(event(2, 6, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("transfers/live_card"));
+  lab.click("transfers/tab/Sweep");
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth"));
+}
+
+TEST(TransferForm, QuickReplacesSizesAndOperations) {
+  Lab lab(Model(machine_of(2)), 1, kLarge);
+  lab.open(Page::Transfers);
+  lab.click("transfers/quick");
+  EXPECT_FALSE(lab.visible("transfers/sizes"));
+  EXPECT_FALSE(lab.visible("transfers/op/read"));
+  lab.click("transfers/run");
+  ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTransfers>()[0].quick);
+}
+
+}  // namespace
+}  // namespace lab::test

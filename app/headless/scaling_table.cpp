@@ -117,6 +117,11 @@ class ScalingTable final : public Printer {
 
   void show_prediction(const ScalingPrediction& p) {
     const std::string heading = heading_of(p);
+    if (!p.withheld.empty()) {
+      if (p.withheld != withheld_) console_.line(trf("Prediction withheld: {}.", p.withheld));
+      withheld_ = p.withheld;
+      return;
+    }
     if (heading != heading_) {
       console_.line("");
       console_.line(heading);
@@ -153,7 +158,8 @@ class ScalingTable final : public Printer {
 
   Console& console_;
   ScalingResults results_;
-  std::string heading_;  // of the current table
+  std::string heading_;   // of the current table
+  std::string withheld_;  // reason printed last
   const TableLayout measured_{
       step_columns({{LAB_TEXT("spread"), 8, true}},
                    {{LAB_TEXT("hidden"), 7, true}, {LAB_TEXT("accuracy"), 8, true}, {"", 0}})};

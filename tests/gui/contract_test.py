@@ -118,7 +118,7 @@ KEYS = {
     ),
     "predicted scaling sample": keys(
         "type predicted mode devices batch link basis step_s images_per_s speedup efficiency "
-        "process_s fixed_s measured_step_s",
+        "process_s fixed_s measured_step_s withheld?",
         SPLIT,
     ),
     "comparison": keys("type system style link devices batch one_device_images_per_s "

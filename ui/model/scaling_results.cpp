@@ -82,12 +82,15 @@ bool ScalingResults::empty() const {
 }
 
 bool ScalingResults::has(ScalingMode mode) const {
-  return !measured(mode).points.empty() || !predicted(mode).points.empty();
+  return !measured(mode).points.empty() || !predicted(mode).points.empty() ||
+         !withheld(mode).empty();
 }
 
 bool ScalingResults::has_prediction() const {
   return std::any_of(predicted_.begin(), predicted_.end(),
-                     [](const PredictedCurve& curve) { return !curve.points.empty(); });
+                     [](const PredictedCurve& curve) { return !curve.points.empty(); }) ||
+         std::any_of(withheld_.begin(), withheld_.end(),
+                     [](const std::string& why) { return !why.empty(); });
 }
 
 const ScalingCurve& ScalingResults::measured(ScalingMode mode) const {
@@ -102,6 +105,10 @@ const PredictedCurve& ScalingResults::checked(ScalingMode mode) const {
   return checked_[place(mode)];
 }
 
+std::string ScalingResults::withheld(ScalingMode mode) const {
+  return withheld_[place(mode)];
+}
+
 void ScalingResults::add(const ScalingPoint& point) {
   ScalingCurve& curve = measured_[place(point.mode)];
   put(curve.points, point);
@@ -109,6 +116,16 @@ void ScalingResults::add(const ScalingPoint& point) {
 }
 
 void ScalingResults::add(const ScalingPrediction& prediction) {
+  if (!prediction.measured_step_s) {
+    std::string& why = withheld_[place(prediction.mode)];
+    why = prediction.withheld;
+    // A prediction alone may rest on the step measured by the experiment before it.
+    if (!request.measure && request.compute_s &&
+        one_device_step_s(request.training) == request.compute_s) {
+      why = why_withheld(checked(prediction.mode).points);
+    }
+    if (!why.empty()) return;
+  }
   auto& curves = prediction.measured_step_s ? checked_ : predicted_;
   PredictedCurve& curve = curves[place(prediction.mode)];
   put(curve.points, prediction);

@@ -41,10 +41,13 @@ struct ScalingResults {
 
   bool empty() const;
   bool has(ScalingMode mode) const;  // any result of that mode
-  bool has_prediction() const;       // for any mode
+  bool has_prediction() const;       // for any mode, shown or withheld
   const ScalingCurve& measured(ScalingMode mode) const;
   // Over the requested link, for devices that may not exist on this machine.
   const PredictedCurve& predicted(ScalingMode mode) const;
+  // Why the predictions are not shown: the model misses the measured runs of that mode. Empty: they
+  // are shown.
+  std::string withheld(ScalingMode mode) const;
   // The same model for this machine, where each point also has its measured step.
   const PredictedCurve& checked(ScalingMode mode) const;
   void add(const ScalingPoint& point);
@@ -60,6 +63,7 @@ struct ScalingResults {
  private:
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;
+  std::array<std::string, 2> withheld_;
 };
 
 }  // namespace lab::ui

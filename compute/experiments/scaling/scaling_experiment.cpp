@@ -353,19 +353,27 @@ class ScalingExperiment final : public Experiment {
     if (request_.predict_devices == 0) return;
     const Link& link = find_link(request_.link);
     for (const ScalingMode mode : request_.modes) {
+      const std::vector<ScalingPrediction> checked = check_mode(mode);
+      const std::string withheld = needs_measured_compute() ? why_withheld(checked) : "";
       PredictionCase scenario{mode, request_.training.batch, {}};
       Workload work = predicted_work();
       std::tie(work.compute, scenario.basis) = basis();
       for (const int n : doubling_counts(request_.predict_devices)) {
-        ctx.emit(predict(work, link, all_reduce_style(request_.style), scenario, n));
+        ScalingPrediction p = predict(work, link, all_reduce_style(request_.style), scenario, n);
+        p.withheld = withheld;
+        ctx.emit(std::move(p));
       }
-      // The model divides batches equally, so it cannot explain listed shares.
-      if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) continue;
-      work = work_;
-      work.compute = fit_through_last(measured_);
-      scenario.basis = own_basis(work.compute);
-      for (auto& p : explain_mode(work, scenario)) ctx.emit(std::move(p));
+      for (const ScalingPrediction& p : checked) ctx.emit(p);
     }
+  }
+
+  // The model for the measured device counts. It divides batches equally, so it cannot explain
+  // listed shares.
+  std::vector<ScalingPrediction> check_mode(ScalingMode mode) const {
+    if (measured_.empty() || request_.training.share_policy == SharePolicy::Listed) return {};
+    Workload work = work_;
+    work.compute = fit_through_last(measured_);
+    return explain_mode(work, {mode, request_.training.batch, own_basis(work.compute)});
   }
 
   std::vector<ScalingPrediction> explain_mode(const Workload& work,

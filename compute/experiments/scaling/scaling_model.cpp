@@ -282,11 +282,15 @@ ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle
   p.link = link.name;
   p.basis = scenario.basis;
   p.batch = batch;
-  p.step_s = step.step_s;
-  p.images_per_s = static_cast<double>(batch) / step.step_s;
+  // Never above ideal: that smaller parts were faster per image does not extend to more devices.
+  const double ideal_s =
+      one.step_s * static_cast<double>(batch) / static_cast<double>(scenario.batch * devices);
+  p.step_s = std::max(step.step_s, ideal_s);
+  p.images_per_s = static_cast<double>(batch) / p.step_s;
   p.speedup = p.images_per_s * one.step_s / static_cast<double>(scenario.batch);
   p.efficiency = p.speedup / devices;
   p.split = step.split;
+  p.split.compute_s += p.step_s - step.step_s;
   p.process_s = step.process_s;
   p.fixed_s = std::max(0.0, work.compute.fixed_s);
   return p;

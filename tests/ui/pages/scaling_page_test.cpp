@@ -109,6 +109,39 @@ TEST(ScalingWords, PredictionNamesTheCosts) {
   EXPECT_NEAR(parts_of(p).wait_s, 0.009, 1e-12);
 }
 
+TEST(ScalingWords, PredictionIsWithheldIfTheModelMissesTheRuns) {
+  ScalingPrediction check = scaling_check(kStrong, 2);
+  check.step_s = 0.7 * *check.measured_step_s;
+  const std::string why = why_withheld({scaling_check(kStrong, 1), check});
+  EXPECT_TRUE(holds(why, "30 % too fast at 2 devices")) << why;
+  EXPECT_TRUE(why_withheld({scaling_check(kStrong, 1), scaling_check(kStrong, 2)}).empty());
+  ScalingPrediction p = scaling_prediction(kStrong, 16);
+  p.withheld = why;
+  ScalingResults results;
+  results.add(p);
+  results.add(check);
+  EXPECT_TRUE(results.predicted(kStrong).points.empty());
+  EXPECT_TRUE(results.has_prediction());
+  EXPECT_EQ(prediction_sentence(results, kStrong), "Prediction withheld: " + why + ".");
+}
+
+TEST(ScalingWords, PredictionAloneIsCheckedByTheEarlierRuns) {
+  ScalingResults earlier = results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)});
+  ScalingPrediction check = scaling_check(kStrong, 2);
+  check.step_s = 0.7 * *check.measured_step_s;
+  earlier.add(check);
+  ScalingResults results;
+  results.request.measure = false;
+  results.request.compute_s = scaling_point(kStrong, 1).step.median_s;
+  results.keep_measured(earlier);
+  results.add(scaling_prediction(kStrong, 16));
+  EXPECT_TRUE(holds(prediction_sentence(results, kStrong), "withheld"));
+  results.request.compute_s = 1;
+  results.add(scaling_prediction(kStrong, 16));
+  EXPECT_FALSE(holds(prediction_sentence(results, kStrong), "withheld"))
+      << "another machine's step";
+}
+
 TEST(ScalingPage, ComparesTheModelWithPublishedFigures) {
   EXPECT_TRUE(ui::check_sentence({}).empty());
   Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 2400});

@@ -196,11 +196,21 @@ std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode
   if (const ScalingPoint* best = best_point(results.measured(mode))) {
     figures = best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
   }
+  const std::string miss = worst_miss(results.checked(mode).points);
+  const auto add_check = [&] {
+    if (miss.empty()) return;
+    figures.push_back({"scaling/figure/check", tr("model, checked here"), miss,
+                       tr("The model's largest error at device counts that were measured.")});
+  };
   const PredictedCurve& predicted = results.predicted(mode);
-  if (predicted.points.empty()) return figures;
+  if (predicted.points.empty()) {
+    if (!results.withheld(mode).empty()) add_check();
+    return figures;
+  }
   const ScalingPrediction& most = predicted.points.back();
   figures.push_back({"scaling/figure/prediction", trf("prediction, {}", devices_text(most.devices)),
                      trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")});
+  add_check();
   if (figures.size() < 4) {
     figures.push_back({"scaling/figure/predicted_efficiency", tr("prediction, efficiency"),
                        percent(most.efficiency), tr("Calculated, not measured.")});
@@ -209,7 +219,10 @@ std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode
 }
 
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
-  const std::size_t columns = width_left(p) > 520 ? 4 : 2;
+  const float width = width_left(p);
+  const std::size_t columns = width > 760   ? std::max<std::size_t>(4, figures.size())
+                              : width > 520 ? 3
+                                            : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);

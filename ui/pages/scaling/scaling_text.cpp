@@ -211,6 +211,9 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 }  // namespace
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
+  if (const std::string why = results.withheld(mode); !why.empty()) {
+    return trf("Prediction withheld: {}.", why);
+  }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
   const ScalingPrediction& p = curve.points.back();
@@ -234,10 +237,6 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
   if (p.fixed_s > 0 && mode == ScalingMode::Strong) {
     said.push_back(
         trf("{} of every step is fixed and cannot be divided.", format_seconds(p.fixed_s)));
-  }
-  constexpr double kBeyond = 1.01;
-  if (p.efficiency > kBeyond) {
-    said.emplace_back(tr("Smaller parts were measured to be faster per image."));
   }
   said.push_back(
       trf("Calculated from the time of one device ({}), not measured.", basis_text(results, p)));

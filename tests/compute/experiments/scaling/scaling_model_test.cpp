@@ -367,6 +367,17 @@ TEST(DoublingCounts, EndWithTheLargest) {
   EXPECT_EQ(doubling_counts(8), (std::vector<int>{1, 2, 4, 8}));
 }
 
+TEST(Predict, IsNeverAboveIdeal) {
+  const ComputePoint cached[] = {{10, 1}, {20, 2.5}};  // small batches fit in cache
+  Workload work = kWork;
+  work.compute = fit_compute(cached);
+  const ScalingPrediction p =
+      predict(work, kLink, AllReduceStyle::Overlapped, {ScalingMode::Strong, 20, "typed in"}, 2);
+  EXPECT_LE(p.efficiency, 1 + 1e-12);
+  EXPECT_GE(p.step_s, 1.25 - 1e-12);
+  EXPECT_GE(p.split.compute_s + p.split.exposed_s, p.step_s - 0.01);
+}
+
 TEST(Predict, OneDeviceEqualsTheMeasurement) {
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
     const ScalingPrediction p =

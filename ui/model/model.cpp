@@ -134,9 +134,10 @@ void Model::on(const Event& e, const JobStarted& p) {
                              .cancelled = false,
                              .error = {},
                              .code = Errc::Internal,
-                             .seconds = 0};
-  if (const auto* c = std::get_if<StartTransfers>(&p.command)) start(transfers_, *c, e.t_s);
-  if (const auto* c = std::get_if<StartMatmul>(&p.command)) start(matmul_, *c, e.t_s);
+                             .seconds = 0,
+                             .said = {}};
+  if (const auto* c = std::get_if<StartTransfers>(&p.command)) transfers_.start(*c, e.t_s);
+  if (const auto* c = std::get_if<StartMatmul>(&p.command)) matmul_.start(*c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);
   if (const auto* c = std::get_if<StartTour>(&p.command)) start(tour_, *c, e.t_s);
   if (const auto* c = std::get_if<StartLesson>(&p.command)) {
@@ -190,6 +191,7 @@ void Model::on(const Event& e, const Progress& p) {
 }
 
 void Model::on(const Event& e, const LogLine& p) {
+  if (job_ && job_->id == e.job && p.severity == Severity::Info) state_of(job_->page).said = p.text;
   add_log(e.t_s, e.job, p.severity, p.text);
 }
 

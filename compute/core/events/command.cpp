@@ -17,7 +17,7 @@ struct NamesGpu {
   bool operator()(const StartScaling& c) const { return any_gpu(c.training.devices); }
   bool operator()(const MakeTensor& c) const { return any_gpu({c.device}); }
   bool operator()(const CopyTensor& c) const { return any_gpu({c.to}); }
-  bool operator()(const AddTensors&) const { return false; }
+  bool operator()(const AddTensors& c) const { return c.on && any_gpu({*c.on}); }
   bool operator()(const FreeTensor&) const { return false; }
   bool operator()(const RunTensorCode& c) const {
     return std::any_of(c.statements.begin(), c.statements.end(), [](const TensorStatement& s) {

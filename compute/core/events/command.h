@@ -261,6 +261,8 @@ struct CopyTensor {
 // Deep Learning.
 struct AddTensors {
   TensorId a = 0, b = 0;
+  // The device to which operands elsewhere are copied first; empty: nothing is copied.
+  std::optional<Device> on = {};
 };
 struct FreeTensor {
   TensorId id = 0;

@@ -44,6 +44,7 @@ TEST(NamesGpu, AllDevicesDoNotRequestAGpu) {
   EXPECT_FALSE(names_gpu(MakeTensor{}));
   EXPECT_FALSE(names_gpu(CopyTensor{1, cpu()}));
   EXPECT_FALSE(names_gpu(AddTensors{1, 2}));
+  EXPECT_TRUE(names_gpu(AddTensors{1, 2, gpu()}));
   EXPECT_FALSE(names_gpu(FreeTensor{1}));
 }
 

@@ -48,6 +48,34 @@ TEST(MemoryPage, ListsTheMemoryOfAGpu) {
   EXPECT_EQ(line(with_holdings(false)), "cuda:0\t12.0 MiB\t32.0 MiB\t64.0 MiB\t8.00 MiB\tN/A");
 }
 
+TEST(MemoryPage, OffersToCopyAnOperandAndAdd) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  TensorList list;
+  list.tensors = {tensor(1, cpu(0), kMiB), tensor(2, cpu(1), kMiB)};
+  lab.model.apply(event(1, 1, JobStarted{"Add two tensors", AddTensors{1, 2}}));
+  lab.model.apply(event(1, 1, list));
+  lab.model.apply(
+      event(1, 2, JobFinished{Outcome::Failed, 0, "add: copy one first", Errc::DeviceMismatch}));
+  lab.open(Page::Memory);
+  EXPECT_FALSE(lab.visible("memory/retry")) << "it would fail again";
+  EXPECT_TRUE(lab.visible("memory/copy_and_add/cpu:0"));
+  lab.click("memory/copy_and_add/cpu:1");
+  ASSERT_EQ(lab.sent<AddTensors>().size(), 1U);
+  EXPECT_EQ(lab.sent<AddTensors>()[0].a, 1);
+  EXPECT_EQ(lab.sent<AddTensors>()[0].on, cpu(1));
+}
+
+TEST(MemoryPage, SaysWhatTheCopyCost) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.model.apply(event(1, 1, JobStarted{"Copy", CopyTensor{1, cpu(1)}}));
+  lab.model.apply(event(1, 2, LogLine{Severity::Info, "Copied X1 to cpu:1 in 1.00 ms"}));
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.open(Page::Memory);
+  const ui::WidgetRect* said = lab.backend.ui.widgets.find("memory/said");
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->label, "Copied X1 to cpu:1 in 1.00 ms");
+}
+
 TEST(MemoryPage, HidesGpuMemoryWithoutAGpu) {
   Lab lab(Model(machine_of(2)));
   lab.open(Page::Memory);

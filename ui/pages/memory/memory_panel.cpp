@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <variant>
 
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/language.h"
@@ -188,8 +190,9 @@ void table_tools(const Panel& p) {
   control_label(p.ui, tr("Z = X + Y requires a single device"));
   if (button(p.ui, "memory/add", tr("Add the two ticked"),
              {.enabled = why.empty(),
-              .hint = why.empty() ? tr("Fails with DeviceMismatch if they are on different devices")
-                                  : why,
+              .hint = why.empty()
+                          ? tr("On different devices, one of them is copied first if you agree.")
+                          : why,
               .width = -1})) {
     send(p, AddTensors{ids[0], ids[1]});
   }
@@ -366,7 +369,7 @@ void plot_card(const Panel& p) {
     series.push_back(std::move(s));
     if (memory.peak > 0 && i < 4) {
       peaks.push_back({trf("peak {}", lab::to_string(device)), static_cast<double>(memory.peak),
-                       with_alpha(color, 0.7F), plot::Line::Dashed});
+                       color, plot::Line::Dashed});
     }
     ++i;
   }
@@ -378,8 +381,49 @@ void plot_card(const Panel& p) {
       p.out);
 }
 
+const TensorInfo* tensor_of(const Panel& p, TensorId id) {
+  for (const TensorInfo& t : p.model.tensors()) {
+    if (t.id == id) return &t;
+  }
+  return nullptr;
+}
+
+// Offers to copy one operand of a failed sum to the device of the other and to add there. Returns
+// false if the last job is no such sum.
+bool mismatch_box(const Panel& p) {
+  const PageState& state = p.model.state(Page::Memory);
+  if (state.phase != Phase::Failed || state.code != Errc::DeviceMismatch || !state.command) {
+    return false;
+  }
+  const auto* sum = std::get_if<AddTensors>(&*state.command);
+  if (sum == nullptr) return false;
+  const TensorInfo *a = tensor_of(p, sum->a), *b = tensor_of(p, sum->b);
+  if (a == nullptr || b == nullptr) return false;
+  error_box(p.ui, "memory/error",
+            trf("{} is on {} and {} on {}; nothing is copied silently.", a->name,
+                lab::to_string(a->device), b->name, lab::to_string(b->device)));
+  const std::string why = busy_reason(p);
+  for (const auto& [moved, stays] : {std::pair(a, b), std::pair(b, a)}) {
+    if (moved != a) ImGui::SameLine(0, p.ui.px(8));
+    const std::string to = lab::to_string(stays->device);
+    if (button(p.ui, fmt::format("memory/copy_and_add/{}", to),
+               trf("Copy {} to {} and add", moved->name, to),
+               {.enabled = why.empty(),
+                .hint = why.empty() ? trf("The copy has {} and is freed after the sum.",
+                                          format_bytes(moved->bytes))
+                                    : why})) {
+      send(p, AddTensors{sum->a, sum->b, stays->device});
+    }
+  }
+  return true;
+}
+
 void memory_results(const Panel& p) {
-  outcome_box(p, Page::Memory);
+  if (!mismatch_box(p)) outcome_box(p, Page::Memory);
+  const PageState& state = p.model.state(Page::Memory);
+  if (state.phase == Phase::Done && !state.said.empty()) {
+    note_box(p.ui, "memory/said", state.said);
+  }
   statements_card(p);
   tensors_card(p);
   holdings_card(p);

@@ -68,8 +68,7 @@ TEST(TensorExperiments, CopyAllocatesNewStorageOnTheSameDeviceToo) {
     EXPECT_EQ(copy.preview, "0, 1, 2");
     const auto log = probe.all<LogLine>();
     ASSERT_EQ(log.size(), 1U);
-    EXPECT_EQ(log[0].text.rfind("X1: 12 B copied from cpu:0 to " + to_string(to) + " in ", 0), 0U)
-        << log[0].text;
+    EXPECT_EQ(log[0].text.rfind("Copied X1 to " + to_string(to) + " in ", 0), 0U) << log[0].text;
   }
 }
 
@@ -81,11 +80,25 @@ TEST(TensorExperiments, AddNeedsOneDevice) {
                   run(probe, AddTensors{a, b});
                 },
                 Errc::DeviceMismatch),
-            "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X1.to(X2.device())");
+            "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X1.to(cpu:1)");
   run(probe, AddTensors{a, c});
   const TensorInfo sum = probe.all<TensorList>().back().tensors.back();
   EXPECT_EQ(sum.name, "X1 + X3");
   EXPECT_EQ(sum.preview, "2, 2, 2, 2, 2, 2");
+}
+
+TEST(TensorExperiments, AddCopiesToTheRequestedDevice) {
+  Probe probe(2);
+  const TensorId a = make(probe, cpu(0)), b = make(probe, cpu(1));
+  run(probe, AddTensors{a, b, cpu(1)});
+  const auto tensors = probe.all<TensorList>().back().tensors;
+  ASSERT_EQ(tensors.size(), 3U) << "the copy is freed";
+  EXPECT_EQ(tensors.back().device, cpu(1));
+  EXPECT_EQ(tensors.back().preview, "2, 2, 2, 2, 2, 2");
+  const auto log = probe.all<LogLine>();
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_EQ(log[0].text.rfind("Copied X1 to cpu:1 in ", 0), 0U) << log[0].text;
+  EXPECT_NE(log[0].text.find("Created X1 + X2 on cpu:1 (24 B)"), std::string::npos) << log[0].text;
 }
 
 TEST(TensorExperiments, FreeReleasesTheMemory) {

@@ -260,7 +260,7 @@ struct FieldsOf<StartTraining> {
             .key = "lr_scale",
             .option = "--lr-scale",
             .help = LAB_TEXT("Linear: scales the learning rate with the batch, lr * batch / 256"),
-            .label = LAB_TEXT("Rate scaling"),
+            .label = LAB_TEXT("Learning-rate scaling"),
             .hint = LAB_TEXT("Linear: the rate above times batch / 256, so that each image changes "
                              "the weights as much as with the chapters' batch."),
             .decides = Decides::Numbers,
@@ -373,7 +373,7 @@ struct FieldsOf<StartTraining> {
             .option = "--dtype",
             .placeholder = "f32|bf16|tf32",
             .help = LAB_TEXT("Operand type of convolutions and matrix products"),
-            .label = LAB_TEXT("Operand type"),
+            .label = LAB_TEXT("Matmul precision"),
             .hint = LAB_TEXT(
                 "bf16: operands of convolutions and matrix products are rounded to bf16; sums, "
                 "weights and gradients stay FP32. Faster on processors with bf16 instructions."),
@@ -661,7 +661,7 @@ struct FieldsOf<StartMatmul> {
             .key = "dtype",
             .option = "--dtype",
             .help = LAB_TEXT("Operand type; accumulation is f32"),
-            .label = LAB_TEXT("Operand type"),
+            .label = LAB_TEXT("Matmul precision"),
             .hint = LAB_TEXT(
                 "Type of A and B; accumulation and C are f32. Kernels without this type are "
                 "skipped. tf32 is stored as f32 and rounded for a GPU's tensor cores.")},

@@ -119,7 +119,9 @@ struct Title {
                   : trf("Matmul ladder on {}", names(c.devices));
   }
   std::string operator()(const StartTraining& c) const {
-    return trf("Training {} on {}", c.model, c.devices.empty() ? "cpu:0" : names(c.devices));
+    const std::string where = c.devices.empty() ? "cpu:0" : names(c.devices);
+    return c.probe ? trf("Speed of {} on {}", c.model, where)
+                   : trf("Training {} on {}", c.model, where);
   }
   std::string operator()(const StartScaling& c) const {
     const std::string model =

@@ -207,11 +207,13 @@ void LaneChain::report(StepObserver& observer, Direction direction, double secon
   double own = 0;
   for (const Part& part : parts_) own += part.seconds;
   const double factor = own > 0 ? seconds / own : 0;
+  double at_s = steady_s() - seconds;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const bool forward = direction == Direction::Forward;
     const std::size_t at = forward ? i : parts_.size() - 1 - i;
-    observer.done(forward ? StepPhase::Forward : StepPhase::Backward, first_ + at,
-                  factor * parts_[at].seconds);
+    const double end_s = at_s + factor * parts_[at].seconds;
+    observer.ran(forward ? StepPhase::Forward : StepPhase::Backward, first_ + at, at_s, end_s);
+    at_s = end_s;
   }
 }
 

@@ -78,7 +78,17 @@ class StepObserver {
   // number `op`. Called on the thread that drives the network; time spent in the callback is not
   // measured.
   virtual void done(StepPhase phase, std::size_t op, double seconds) = 0;
+  // The same with begin and end on the steady clock, in seconds, for observers that need them.
+  // Parts that ran interleaved, and those of a GPU, are laid end to end up to the time of the call.
+  virtual void ran(StepPhase phase, std::size_t op, double begin_s, double end_s) {
+    done(phase, op, end_s - begin_s);
+  }
 };
+
+// Seconds on the steady clock, whose origin is arbitrary.
+inline double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // Runs `work` and reports its time if `observer` is not null.
 template <typename Work>
@@ -87,10 +97,9 @@ void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Wor
     work();
     return;
   }
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
+  const double begin_s = steady_s();
   work();
-  observer->done(phase, op, std::chrono::duration<double>(Clock::now() - begin).count());
+  observer->ran(phase, op, begin_s, steady_s());
 }
 
 struct GpuPass;  // gpu_state.h

@@ -92,6 +92,10 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
     reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
   }
   step_begin_s_ = monotonic_s();
+  if (recording_) {
+    recorder_->begin_step(step_begin_s_,
+                          std::span(images_).subspan(first_local_, replicas_.size()));
+  }
   options_ = &options;
   nn::Network* const reference = reference_network();
   if (reference != nullptr) reference->keep_statistics();
@@ -105,7 +109,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   summarise();
   result_.stop_after_epoch = stop_after_epoch;
   if (!std::isfinite(result_.loss)) return result_;
-  update(lr, options.observer);
+  update(lr);
   if (auto_shares_) {
     std::vector<double> compute_s;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -118,6 +122,19 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
     }
   }
   return result_;
+}
+
+void Trainer::record(bool on) {
+  if (on && !recorder_) {
+    std::vector<const nn::Network*> networks;
+    for (const auto& replica : replicas_) networks.push_back(&replica->network());
+    const bool seen = !reducer_ || reducer_->observe(nullptr);
+    recorder_ = std::make_unique<StepRecorder>(networks,
+                                               reducer_ ? buckets_ : std::vector<GradientBucket>(),
+                                               !sgd().velocity().empty(), !seen);
+  }
+  if (reducer_) reducer_->observe(on ? recorder_.get() : nullptr);
+  recording_ = on;
 }
 
 void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr,
@@ -236,9 +253,10 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
   if (!reducer_) {
     own.between_ops = options.between_ops;
     own.gradient_ready = options.gradient_ready;
-    own.observer = options.observer;
+    own.observer = observer_of(i);
     return own;
   }
+  own.observer = observer_of(i);
   own.gradient_ready = [this, i](std::size_t parameter) {
     if (options_->gradient_ready) options_->gradient_ready(parameter);
     locals_[i]->countdown.gradient_ready(parameter);
@@ -247,7 +265,6 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
     own.between_ops = [this, i] { reducer_->progress(i); };
     return own;
   }
-  own.observer = options.observer;
   own.between_ops = [this] {
     if (options_->between_ops) options_->between_ops();
     // Beside a GPU's work, sums take no time of the step.
@@ -256,6 +273,18 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
                  [this] { reducer_->progress(0); });
   };
   return own;
+}
+
+// The profile's, of the first device only; while recording, of every device.
+nn::StepObserver* Trainer::observer_of(std::size_t i) {
+  nn::StepObserver* const profile = i == 0 ? options_->observer : nullptr;
+  return recording_ ? &recorder_->device(i, profile) : profile;
+}
+
+void Trainer::finish_sums(std::size_t i) {
+  const double begin_s = monotonic_s();
+  reducer_->finish(i, fault_.get_token());
+  if (recording_) recorder_->exposed(i, begin_s, monotonic_s());
 }
 
 void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step) {
@@ -277,17 +306,18 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   if (!reducer_) return;
   if (images_[index] == 0) local.countdown.all_ready();
   nn::observed(i == 0 ? options_->observer : nullptr, StepPhase::AllReduce, 0,
-               [&] { reducer_->finish(i, fault_.get_token()); });
+               [&] { finish_sums(i); });
   report.sums = reducer_->times(i);
   report.finish_s = monotonic_s() - step_begin_s_;
 }
 
-void Trainer::update(double lr, nn::StepObserver* observer) {
+void Trainer::update(double lr) {
   run_replicas([&](std::size_t i) {
     const double begin = monotonic_s();
-    nn::observed(i == 0 ? observer : nullptr, StepPhase::Update, 0, [&] {
+    nn::StepObserver* const observer = observer_of(i);
+    nn::observed(observer, StepPhase::Update, 0, [&] {
       replicas_[i]->sgd().step(lr);
-      if (i == 0 && observer != nullptr) network().wait();
+      if (observer != nullptr) replicas_[i]->network().wait();
     });
     locals_[i]->report.update_s = monotonic_s() - begin;
   });

@@ -21,6 +21,7 @@
 #include "compute/train/data_parallel/reducer_choice.h"
 #include "compute/train/data_parallel/replica.h"
 #include "compute/train/data_parallel/shares.h"
+#include "compute/train/step_recorder.h"
 
 namespace lab {
 
@@ -115,6 +116,12 @@ class Trainer {
   const StepResult& step(const BatchLoader& loader, std::int64_t step, double lr,
                          const nn::PassOptions& options, bool stop_after_epoch = false);
 
+  // Records the following calls of step() on this process's devices; false ends that. The memory
+  // for it is allocated by the first call.
+  void record(bool on);
+  // The latest recorded step, without its number, start, duration and loss.
+  StepTimeline timeline() const { return recorder_->timeline(); }
+
   // Steps ahead of their results, where the only device is a GPU: queue_step() queues what step()
   // does and returns, up to nn::kMaxQueuedSteps times before finish_step() returns the result of
   // the oldest step, valid until the next call. begin_steps() starts the clock of the steps that
@@ -164,13 +171,15 @@ class Trainer {
   void grow_replicas();
   void run_replicas(FunctionRef<void(std::size_t)> task);
   nn::PassOptions options_for(std::size_t replica);
+  nn::StepObserver* observer_of(std::size_t replica);
+  void finish_sums(std::size_t replica);
   void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step);
   void exchange(bool& stop_after_epoch);
   void find_last_backwards();
   double exposed();
   nn::Network* reference_network();
   void summarise();
-  void update(double lr, nn::StepObserver* observer);
+  void update(double lr);
   std::vector<TestPart> test_parts(std::int64_t images) const;
   void look_at(TestPart& part, Replica& replica, const BatchLoader& loader, std::int64_t round,
                const nn::PassOptions& options, Evaluation& into);
@@ -196,6 +205,8 @@ class Trainer {
   std::unique_ptr<GradientReducer> reducer_;  // null for a single device
   std::string sum_remark_;
   std::vector<std::unique_ptr<Local>> locals_;
+  std::unique_ptr<StepRecorder> recorder_;  // null until steps are to be recorded
+  bool recording_ = false;
   std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
   std::stop_source fault_;            // abandons work in progress: no thread waits for another
   double step_begin_s_ = 0;

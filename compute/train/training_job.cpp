@@ -16,7 +16,10 @@
 #include "compute/data/sha256.h"
 #include "compute/kernels/convolution/remembered_choices.h"
 #include "compute/kernels/gemm/onednn_threads.h"
+#include "compute/measure/measure.h"
+#include "compute/measure/statistics.h"
 #include "compute/nn/state_dict.h"
+#include "compute/train/batch_loader.h"
 #include "compute/train/checkpoint.h"
 #include "compute/train/convolution_choice.h"
 #include "compute/train/event_log.h"
@@ -26,6 +29,9 @@
 
 namespace lab {
 namespace {
+
+constexpr int kProbeSteps = 20;  // timed, at most
+constexpr double kProbeBudget_s = 3;
 
 std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& machine) {
   std::vector<DeviceContext*> devices;
@@ -120,6 +126,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   RankGroup& ranks = ctx.ranks();
   if (ranks.rank() == 0) {
     if (!request.save_file.empty()) files::check_writable(request.save_file);
+    if (!request.trace_file.empty()) files::check_writable(request.trace_file);
     if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
   }
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
@@ -142,6 +149,43 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? first : silence,
               std::move(resumed))
       .run();
+}
+
+void probe_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink) {
+  if (!ctx.ranks().single()) {
+    throw Error(Errc::Unsupported, tr("training: the speed of several processes is not probed; "
+                                      "train a few steps with --steps 20 instead"));
+  }
+  const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
+  std::optional<QuietOnednnThreads> quiet;
+  if (uses_library(request)) quiet.emplace();
+  std::optional<ThreadPool::Guard> bound;
+  if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
+  const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
+  const Dataset data = make_synthetic_garments(request.batch, request.batch, request.seed,
+                                               [&](double) { ctx.checkpoint(); });
+  Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ctx.ranks());
+  BatchLoader loader(data.train, request.batch, BatchOrder::Sequential, request.seed,
+                     request.augment);
+  loader.start_epoch(1);
+  const nn::PassOptions pass{.kernels = request.kernels};
+  std::vector<double> times_s;
+  const double begin_s = monotonic_s();
+  for (int step = 0; step <= kProbeSteps; ++step) {
+    ctx.checkpoint();
+    ctx.progress(static_cast<double>(step) / (kProbeSteps + 1), tr("measuring the speed"));
+    const double step_s = monotonic_s();
+    trainer.step(loader, 0, 0, pass);
+    if (step == 0) continue;  // warm-up
+    times_s.push_back(monotonic_s() - step_s);
+    if (monotonic_s() - begin_s > kProbeBudget_s) break;
+  }
+  const double test_s = monotonic_s();
+  trainer.evaluate(data.test, pass);
+  const double images = static_cast<double>(request.batch);
+  sink(TrainingRate{.request = request,
+                    .images_per_s = images / median(std::move(times_s)),
+                    .test_images_per_s = images / (monotonic_s() - test_s)});
 }
 
 }  // namespace lab

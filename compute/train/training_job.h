@@ -24,4 +24,8 @@ using TrainingData = std::function<const Dataset&()>;
 void run_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
                   const TrainingData& data);
 
+// Measures the speed of a complete request in a few steps, at most about three seconds of them, on
+// drawn images, and reports a TrainingRate. Throws Error(Unsupported) with several processes.
+void probe_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink);
+
 }  // namespace lab

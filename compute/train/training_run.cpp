@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/core/fields/request_fields.h"
+#include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "compute/kernels/gemm/amx.h"
@@ -46,6 +47,8 @@ constexpr std::size_t kSplits = 65536;  // enough for any median
 constexpr double kPeakBudget_s = 0.5;
 constexpr double kMostQueued_s = 0.2;
 constexpr double kProfileInterval_s = 1;
+constexpr double kTimelineInterval_s = 1;
+constexpr std::int64_t kTimelineWarmup = 2;  // steps before the first timeline
 
 }  // namespace
 
@@ -98,6 +101,7 @@ void TrainingRun::check_length(const StartTraining& request) const {
 void TrainingRun::train() {
   check_length(request_);
   start_profile();
+  if (!request_.trace_file.empty() && reports()) trace_.emplace();
   announce();
   // The checkpoint was saved after the epoch's last step, before the evaluation.
   if (at_.steps >= total_steps_ && at_.step_in_epoch > 0) end_epoch();
@@ -154,9 +158,10 @@ bool TrainingRun::train_epoch() {
     // Several processes end together, at the end of a step.
     if (ctx_.ranks().single()) ctx_.throw_if_cancelled();
     take_changes();
-    if (runs_ahead()) {
+    if (runs_ahead() && !record_due()) {
       step_ahead();
     } else {
+      finish_queued();
       timed_step();
     }
     save_if_due();
@@ -178,9 +183,15 @@ void TrainingRun::timed_step() {
     pass_.kernels = at_.steps % 2 == 0 ? Kernels::Lab : Kernels::Library;
   }
   if (profile_) profile_->begin_step(pass_.kernels);
+  const bool recorded = record_due();
+  if (recorded) trainer_.record(true);
   const double begin = clock_.seconds();
   const StepResult result = train_step();
   const double seconds = clock_.seconds() - begin;
+  if (recorded) {
+    trainer_.record(false);
+    take_timeline(result, begin, seconds);
+  }
   if (profile_) {
     const bool whole = result.images == loader_.batch_size(0);
     profile_->end_step(
@@ -195,6 +206,39 @@ void TrainingRun::timed_step() {
 void TrainingRun::wait_while_paused() {
   if (ctx_.paused()) finish_queued();
   clock_.leave_out(ctx_.wait_while_paused());
+}
+
+// A trace takes steps at a stride, the window one per second. Warm-up steps are not shown there,
+// unless there are no others.
+bool TrainingRun::record_due() const {
+  const std::int64_t step = next_step() - first_step_;
+  if (trace_ && trace_->wants(step)) return true;
+  if (!request_.timeline || !reports()) return false;
+  if (timeline_sent_s_) return clock_.seconds() - *timeline_sent_s_ >= kTimelineInterval_s;
+  return step >= std::min(kTimelineWarmup, total_steps_ - first_step_ - 1);
+}
+
+void TrainingRun::take_timeline(const StepResult& result, double begin_s, double seconds) {
+  StepTimeline timeline = trainer_.timeline();
+  timeline.step = at_.steps + 1;
+  timeline.start_s = begin_s;
+  timeline.seconds = seconds;
+  timeline.loss = result.loss;
+  if (request_.timeline) {
+    sink_(timeline);
+    timeline_sent_s_ = clock_.seconds();
+  }
+  if (trace_ && trace_->wants(at_.steps - first_step_)) trace_->add(std::move(timeline));
+}
+
+void TrainingRun::write_trace() {
+  files::write_file(request_.trace_file, trace_->text());
+  std::string steps;
+  for (const StepTimeline& step : trace_->steps()) {
+    steps += (steps.empty() ? "" : ", ") + std::to_string(step.step);
+  }
+  ctx_.emit(LogLine{Severity::Info, trf("trace of {} of {} steps in {}: {}", trace_->steps().size(),
+                                        at_.steps - first_step_, request_.trace_file, steps)});
 }
 
 // A profile times each step by itself.
@@ -298,6 +342,7 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
                  .t_s = clock_.seconds(),
                  .lr = lr,
                  .devices = result.devices});
+  if (trace_) trace_->add({.step = at_.steps, .t_s = clock_.seconds(), .loss = result.loss});
   report_progress();
 }
 
@@ -387,6 +432,7 @@ void TrainingRun::finish() {
     require_finite_state();
     nn::save_network(trainer_.network(), request_.save_file);
   }
+  if (trace_) write_trace();
   if (profile_) report_profile();
   ctx_.progress(1, trf("{} steps", at_.steps));
   TrainingDone done{

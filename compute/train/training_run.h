@@ -11,6 +11,7 @@
 #include "compute/run/run_context.h"
 #include "compute/train/checkpoint.h"
 #include "compute/train/step_profile.h"
+#include "compute/train/step_recorder.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_job.h"
 
@@ -79,6 +80,9 @@ class TrainingRun {
   void report_changes(const StartTraining& before);
   void timed_step();
   bool runs_ahead() const;
+  bool record_due() const;
+  void take_timeline(const StepResult& result, double begin_s, double seconds);
+  void write_trace();
   std::int64_t most_queued() const;
   void step_ahead();
   void finish_queued();
@@ -111,6 +115,8 @@ class TrainingRun {
   nn::PassOptions pass_;
   std::optional<StepProfile> profile_;  // if requested, in the first process only
   double profile_sent_s_ = 0;
+  std::optional<TraceSteps> trace_;  // if requested, in the first process only
+  std::optional<double> timeline_sent_s_;
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
   const std::int64_t first_step_;  // steps made before this run

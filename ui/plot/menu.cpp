@@ -62,22 +62,6 @@ std::string to_csv(const Axes& axes, std::span<const Series> series) {
 
 namespace {
 
-// "<plot path with dashes>.<extension>" in the home directory, otherwise in the current one.
-std::string save_file(std::string_view path, std::string_view extension) {
-  std::string name(path);
-  for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!plain && c != '_' && c != '.') c = '-';
-  }
-  name.append(".").append(extension);
-  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): never modified
-  std::error_code none;
-  const std::filesystem::path folder = home != nullptr && *home != '\0'
-                                           ? std::filesystem::path(home)
-                                           : std::filesystem::current_path(none);
-  return (folder / name).string();
-}
-
 bool entry(Frame& f, std::string_view name, std::string_view text, bool ticked = false) {
   Ui& ui = f.ui;
   const std::string path = fmt::format("{}/menu/{}", f.path, name);
@@ -194,6 +178,21 @@ void rows(Frame& f) {
 }
 
 }  // namespace
+
+std::string save_file(std::string_view path, std::string_view extension) {
+  std::string name(path);
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain && c != '_' && c != '.') c = '-';
+  }
+  name.append(".").append(extension);
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): never modified
+  std::error_code none;
+  const std::filesystem::path folder = home != nullptr && *home != '\0'
+                                           ? std::filesystem::path(home)
+                                           : std::filesystem::current_path(none);
+  return (folder / name).string();
+}
 
 void menu(Frame& f, Commands& out) {
   const std::string name = f.path + "/menu";

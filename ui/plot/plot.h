@@ -106,4 +106,7 @@ void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Serie
 // Returns "x,series,y,low,high" lines for every point of every series, including hidden ones.
 std::string to_csv(const Axes& axes, std::span<const Series> series);
 
+// Returns "<path with dashes>.<extension>" in the home directory, otherwise in the current one.
+std::string save_file(std::string_view path, std::string_view extension);
+
 }  // namespace lab::ui::plot

@@ -158,7 +158,10 @@ struct StartTraining {
   Kernels kernels = Kernels::Lab;
   // Alternates the lab's and the library's kernels from step to step and profiles both.
   bool compare_kernels = false;
-  bool profile = false;  // profile each layer, on the first device
+  bool profile = false;    // profile each layer, on the first device
+  bool timeline = false;   // report the timeline of one step per second
+  std::string trace_file;  // timelines of steps as a Chrome trace; empty: none
+  bool probe = false;      // only measure the speed, in a few steps on drawn images
   // Algorithm of the lab's convolutions: "auto" (the fastest on this machine, measured once),
   // "rule" (by shape only), or an algorithm's name ("gemm" is used where that one is not
   // applicable).

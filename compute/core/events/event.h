@@ -17,6 +17,7 @@
 #include "compute/core/events/lesson.h"
 #include "compute/core/events/roofline.h"
 #include "compute/core/events/stats.h"
+#include "compute/core/events/step_timeline.h"
 #include "compute/core/events/tour.h"
 #include "compute/core/events/training_profile.h"
 
@@ -325,6 +326,13 @@ struct TrainingDone {
   std::vector<TrainingChanged> changes = {};  // made while it ran, oldest first
 };
 
+// The speed of a training, measured in a few steps before it: StartTraining::probe.
+struct TrainingRate {
+  StartTraining request;         // with all defaults resolved
+  double images_per_s = 0;       // of training steps, on all devices
+  double test_images_per_s = 0;  // of the evaluation
+};
+
 // A measured device count.
 struct ScalingPoint {
   ScalingMode mode = ScalingMode::Strong;
@@ -440,8 +448,9 @@ using Payload =
                  MatmulSample, PeakSample, CeilingsMeasured, RungInfo, TogetherSample,
                  TogetherSpeedup, TransferSample, TransferFit, TransferTimeline, TransferPayoff,
                  TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingChanged,
-                 TrainingDone, TrainingProfile, ScalingPoint, ScalingPrediction, ScalingComparison,
-                 TensorList, TensorResult, LessonInfo, LessonEvent, TourFigure, Telemetry>;
+                 TrainingDone, TrainingProfile, StepTimeline, TrainingRate, ScalingPoint,
+                 ScalingPrediction, ScalingComparison, TensorList, TensorResult, LessonInfo,
+                 LessonEvent, TourFigure, Telemetry>;
 
 struct Event {
   JobId job = 0;

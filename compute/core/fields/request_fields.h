@@ -367,6 +367,12 @@ struct FieldsOf<StartTraining> {
             .hint = LAB_TEXT("Measures each layer's time, GFLOP/s and share of the peak, on the "
                              "first device. The overhead is negligible.")},
         &R::profile);
+    visit(RequestField{.key = "timeline",
+                       .label = LAB_TEXT("Record a timeline"),
+                       .hint = LAB_TEXT("Records when each layer and each gradient sum of a step "
+                                        "ran, on every device, once per second. The overhead is "
+                                        "negligible.")},
+          &R::timeline);
     visit(
         RequestField{
             .key = "dtype",
@@ -426,6 +432,14 @@ struct FieldsOf<StartTraining> {
                                         "Empty: not written."),
                        .empty = LAB_TEXT("not written")},
           &R::logdir);
+    visit(RequestField{.key = "trace_file",
+                       .option = "--trace",
+                       .placeholder = "FILE.json",
+                       .help = LAB_TEXT("File for the timelines of up to 32 steps, spread evenly "
+                                        "over the training, and the loss, as a Chrome trace; "
+                                        "Perfetto and chrome://tracing open it")},
+          &R::trace_file);
+    visit(RequestField{.key = "probe"}, &R::probe);
     visit(RequestField{.key = "checkpoint_dir",
                        .option = "--checkpoint",
                        .placeholder = "DIR",

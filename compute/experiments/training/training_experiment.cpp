@@ -53,6 +53,9 @@ class TrainingExperiment final : public Experiment {
  private:
   void train(RunContext& ctx) {
     const StartTraining request = complete_request(request_, ctx.machine());
+    if (request.probe) {
+      return probe_training(request, ctx, [&](Payload payload) { ctx.emit(std::move(payload)); });
+    }
     if (!ctx.ranks().single()) compare_requests(request, ctx.ranks());
     std::optional<Dataset> data;
     run_training(

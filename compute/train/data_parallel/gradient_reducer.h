@@ -34,6 +34,17 @@ struct SumTimes {
   double hidden_s = 0;  // part of work_s, before the replica's backward ended
 };
 
+// Receives what a reducer does in a step, on the thread of the replica.
+class SumObserver {
+ public:
+  virtual ~SumObserver() = default;
+  // As GradientReducer::ready().
+  virtual void ready(std::size_t replica, std::size_t bucket) = 0;
+  // The thread has summed a part of the bucket.
+  // Begin and end are seconds on the steady clock.
+  virtual void summed(std::size_t replica, std::size_t bucket, double begin_s, double end_s) = 0;
+};
+
 // Sums the gradients of all replicas, bucket by bucket, while backward is still running. Gradients
 // reach other devices and processes through this interface only.
 //
@@ -55,6 +66,13 @@ class GradientReducer {
   // equal on every replica. Throws Error(Cancelled) once `stop` is requested, and failures
   // announced by another process.
   virtual void finish(std::size_t replica, std::stop_token stop) = 0;
+
+  // Between steps: reports the sums of the following steps; null ends that. Returns false if the
+  // replicas' threads sum nothing, as where GPUs do.
+  virtual bool observe(SumObserver* observer) {
+    static_cast<void>(observer);
+    return false;
+  }
 
   // Of the latest step, once finish() has returned.
   virtual SumTimes times(std::size_t replica) const = 0;

@@ -86,6 +86,7 @@ void SharedMemoryReducer::begin_step(std::span<const std::int64_t> images) {
 }
 
 void SharedMemoryReducer::ready(std::size_t replica, std::size_t bucket) {
+  if (observer_ != nullptr) observer_->ready(replica, bucket);
   if (replicas_[replica]->copies) return replicas_[replica]->copies->send(bucket);
   arrive(bucket);
 }
@@ -139,13 +140,22 @@ bool SharedMemoryReducer::advance(std::size_t replica, bool all) {
   for (std::size_t b = self.open; b < buckets_.size(); ++b) {
     Bucket& bucket = *buckets_[b];
     if (bucket.arrived.load() < gradients_.size()) break;
-    worked = sum_chunks(self, b, all) || worked;
+    worked = sum_observed(replica, b, all) || worked;
     if (drives_ranks) worked = sum_ranks(b) || worked;
     if (bucket.ranks_done) worked = copy_chunks(replica, bucket, all) || worked;
     if (b != self.open || !is_final(bucket)) continue;
     if (self.copies) self.copies->bring_back(b);
     ++self.open;
   }
+  return worked;
+}
+
+bool SharedMemoryReducer::sum_observed(std::size_t replica, std::size_t b, bool all) {
+  Replica& self = *replicas_[replica];
+  if (observer_ == nullptr) return sum_chunks(self, b, all);
+  const double begin_s = monotonic_s();
+  const bool worked = sum_chunks(self, b, all);
+  if (worked) observer_->summed(replica, b, begin_s, monotonic_s());
   return worked;
 }
 

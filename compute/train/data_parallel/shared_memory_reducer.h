@@ -43,6 +43,10 @@ class SharedMemoryReducer final : public GradientReducer {
   void ready(std::size_t replica, std::size_t bucket) override;
   void progress(std::size_t replica) override;
   void finish(std::size_t replica, std::stop_token stop) override;
+  bool observe(SumObserver* observer) override {
+    observer_ = observer;
+    return true;
+  }
   SumTimes times(std::size_t replica) const override;
 
  private:
@@ -53,6 +57,7 @@ class SharedMemoryReducer final : public GradientReducer {
   bool advance(std::size_t replica, bool all);
   bool is_finished(const Replica& self) const;
   bool sum_chunks(Replica& self, std::size_t bucket, bool all);
+  bool sum_observed(std::size_t replica, std::size_t bucket, bool all);
   bool sum_ranks(std::size_t bucket);
   bool copy_chunks(std::size_t replica, Bucket& bucket, bool all);
   bool is_final(const Bucket& bucket) const;
@@ -63,6 +68,7 @@ class SharedMemoryReducer final : public GradientReducer {
   std::vector<float*> sum_targets_;    // every replica; with several processes, the first
   std::vector<const float*> sources_;  // of this step
   RankGroup& ranks_;
+  SumObserver* observer_ = nullptr;
   const bool spin_;
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::vector<std::unique_ptr<Replica>> replicas_;

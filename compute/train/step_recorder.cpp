@@ -1,0 +1,201 @@
+#include "compute/train/step_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/machine/machine.h"
+
+namespace lab {
+namespace {
+
+// More than all operations of any model, in both directions.
+constexpr std::size_t kSpansPerDevice = 1024;
+
+template <typename T>
+void keep_every_second(std::vector<T>& values) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    if (kept != i) values[kept] = std::move(values[i]);
+    ++kept;
+  }
+  values.resize(kept);
+}
+
+}  // namespace
+
+class StepRecorder::DeviceRecorder final : public nn::StepObserver {
+ public:
+  struct Raw {
+    TimelineLane lane = TimelineLane::Compute;
+    StepPhase phase = StepPhase::Forward;
+    int part = 0;
+    double begin_s = 0, end_s = 0;
+  };
+
+  explicit DeviceRecorder(std::size_t buckets) : ready_s(buckets) {
+    spans.reserve(kSpansPerDevice);
+  }
+
+  void begin(std::int64_t of_batch) {
+    spans.clear();
+    lost = 0;
+    images = of_batch;
+    std::fill(ready_s.begin(), ready_s.end(), 0.0);
+  }
+  void add(const Raw& span) {
+    if (spans.size() < kSpansPerDevice) {
+      spans.push_back(span);
+    } else {
+      ++lost;
+    }
+  }
+  void done(StepPhase phase, std::size_t op, double seconds) override {
+    const double now_s = nn::steady_s();
+    ran(phase, op, now_s - seconds, now_s);
+  }
+  // Sums are recorded bucket by bucket instead.
+  void ran(StepPhase phase, std::size_t op, double begin_s, double end_s) override {
+    if (next != nullptr) next->done(phase, op, end_s - begin_s);
+    if (phase == StepPhase::AllReduce) return;
+    const bool copies = phase == StepPhase::Batch;
+    add({copies ? TimelineLane::Copies : TimelineLane::Compute, phase, static_cast<int>(op),
+         begin_s, end_s});
+  }
+
+  nn::StepObserver* next = nullptr;
+  std::int64_t images = 0, lost = 0;
+  std::vector<Raw> spans;
+  std::vector<double> ready_s;  // by bucket
+};
+
+StepRecorder::StepRecorder(std::span<const nn::Network* const> networks,
+                           std::span<const GradientBucket> buckets, bool momentum, bool sums_unseen)
+    : networks_(networks.begin(), networks.end()),
+      buckets_(buckets.begin(), buckets.end()),
+      momentum_(momentum),
+      sums_unseen_(sums_unseen) {
+  for (const nn::OpName& name : nn::name_ops(networks_.front()->plan())) {
+    layers_.push_back({.name = name.layer, .kind = name.kind, .shape = name.shape});
+  }
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    devices_.push_back(std::make_unique<DeviceRecorder>(buckets_.size()));
+  }
+}
+
+StepRecorder::~StepRecorder() = default;
+
+void StepRecorder::begin_step(double begin_s, std::span<const std::int64_t> images) {
+  begin_s_ = begin_s;
+  for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i]->begin(images[i]);
+}
+
+nn::StepObserver& StepRecorder::device(std::size_t replica, nn::StepObserver* next) {
+  devices_[replica]->next = next;
+  return *devices_[replica];
+}
+
+void StepRecorder::ready(std::size_t replica, std::size_t bucket) {
+  devices_[replica]->ready_s[bucket] = nn::steady_s();
+}
+
+void StepRecorder::summed(std::size_t replica, std::size_t bucket, double begin_s, double end_s) {
+  devices_[replica]->add(
+      {TimelineLane::Sums, StepPhase::AllReduce, static_cast<int>(bucket), begin_s, end_s});
+}
+
+void StepRecorder::exposed(std::size_t replica, double begin_s, double end_s) {
+  devices_[replica]->add({TimelineLane::Sums, StepPhase::AllReduce, -1, begin_s, end_s});
+}
+
+// As in a profile: the batch reads bytes and writes floats, the loss reads the logits and writes
+// their gradient, the update reads gradients and reads and writes parameters.
+nn::Work StepRecorder::work_of(const DeviceRecorder& device, StepPhase phase,
+                               std::size_t op) const {
+  const nn::Network& network = *networks_.front();
+  switch (phase) {
+    case StepPhase::Forward:
+    case StepPhase::Backward:
+      return nn::work_of(
+          network.plan(), *network.plan().ops[op],
+          phase == StepPhase::Forward ? nn::Direction::Forward : nn::Direction::Backward,
+          device.images, network.device().gpu() != nullptr);
+    case StepPhase::Batch:
+      return {.flop = 0, .bytes = 5 * device.images * network.input_shape().size()};
+    case StepPhase::Loss: return {.flop = 0, .bytes = 8 * device.images * network.classes()};
+    case StepPhase::Update:
+      return {.flop = 0, .bytes = (momentum_ ? 20 : 12) * network.parameter_count()};
+    case StepPhase::AllReduce: break;
+  }
+  return {};
+}
+
+TimelineSpan StepRecorder::span_of(std::size_t replica, const DeviceRecorder& device,
+                                   std::size_t i) const {
+  const DeviceRecorder::Raw& raw = device.spans[i];
+  TimelineSpan span{.device = static_cast<int>(replica),
+                    .lane = raw.lane,
+                    .phase = raw.phase,
+                    .part = raw.part,
+                    .begin_s = raw.begin_s - begin_s_,
+                    .end_s = raw.end_s - begin_s_};
+  if (raw.phase == StepPhase::AllReduce) {
+    if (raw.part >= 0) span.bytes = buckets_[static_cast<std::size_t>(raw.part)].bytes();
+    return span;
+  }
+  const nn::Work work = work_of(device, raw.phase, static_cast<std::size_t>(raw.part));
+  span.flop = work.flop;
+  span.bytes = work.bytes;
+  return span;
+}
+
+std::vector<TimelineBucket> StepRecorder::bucket_times() const {
+  std::vector<TimelineBucket> times(buckets_.size());
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    times[b].bytes = buckets_[b].bytes();
+    for (const auto& device : devices_) times[b].ready_s.push_back(device->ready_s[b] - begin_s_);
+  }
+  for (const auto& device : devices_) {
+    for (const DeviceRecorder::Raw& raw : device->spans) {
+      if (raw.lane != TimelineLane::Sums || raw.part < 0) continue;
+      double& done_s = times[static_cast<std::size_t>(raw.part)].done_s;
+      done_s = std::max(done_s, raw.end_s - begin_s_);
+    }
+  }
+  return times;
+}
+
+StepTimeline StepRecorder::timeline() const {
+  StepTimeline timeline;
+  timeline.model = networks_.front()->name();
+  timeline.sums_unseen = sums_unseen_;
+  timeline.layers = layers_;
+  timeline.buckets = bucket_times();
+  for (std::size_t replica = 0; replica < devices_.size(); ++replica) {
+    const DeviceRecorder& device = *devices_[replica];
+    const Device name = networks_[replica]->device().device();
+    timeline.devices.push_back({.device = name, .images = device.images});
+    timeline.timed = timeline.timed && is_timed(name);
+    timeline.lost += device.lost;
+    for (std::size_t i = 0; i < device.spans.size(); ++i) {
+      timeline.spans.push_back(span_of(replica, device, i));
+    }
+  }
+  return timeline;
+}
+
+void TraceSteps::add(StepTimeline timeline) {
+  steps_.push_back(std::move(timeline));
+  if (steps_.size() < kMostSteps) return;
+  keep_every_second(steps_);
+  stride_ *= 2;
+}
+
+void TraceSteps::add(const LossPoint& loss) {
+  if (seen_losses_++ % loss_stride_ != 0) return;
+  losses_.push_back(loss);
+  if (losses_.size() < kMostLosses) return;
+  keep_every_second(losses_);
+  loss_stride_ *= 2;
+}
+
+}  // namespace lab

@@ -129,9 +129,20 @@ void GlfwWindow::watch_events() {
   };
   glfwSetCursorPosCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
   glfwSetCursorEnterCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
-  glfwSetMouseButtonCallback(handle(), [](GLFWwindow* w, int, int, int) { Note{}(w); });
+  glfwSetMouseButtonCallback(handle(), [](GLFWwindow* w, int button, int action, int) {
+    Note{}(w);
+    double x = 0, y = 0;
+    glfwGetCursorPos(w, &x, &y);
+    static_cast<GlfwWindow*>(glfwGetWindowUserPointer(w))
+        ->latch_.button(button, action == GLFW_PRESS,
+                        {static_cast<float>(x), static_cast<float>(y)});
+  });
   glfwSetScrollCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
-  glfwSetKeyCallback(handle(), [](GLFWwindow* w, int, int, int, int) { Note{}(w); });
+  glfwSetKeyCallback(handle(), [](GLFWwindow* w, int key, int, int action, int) {
+    Note{}(w);
+    if (action == GLFW_REPEAT) return;
+    static_cast<GlfwWindow*>(glfwGetWindowUserPointer(w))->latch_.key(key, action == GLFW_PRESS);
+  });
   glfwSetCharCallback(handle(), [](GLFWwindow* w, unsigned) { Note{}(w); });
   glfwSetWindowFocusCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
   glfwSetWindowIconifyCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });

@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "app/window/key_latch.h"
+
 struct GLFWwindow;
 
 namespace lab::app {
@@ -50,6 +52,9 @@ class GlfwWindow {
   bool take_redraw_request();
   void swap();
 
+  // The user's keys and buttons, for Interface.
+  KeyLatch& latch() { return latch_; }
+
  private:
   struct Destroy {
     void operator()(GLFWwindow* window) const;
@@ -57,6 +62,7 @@ class GlfwWindow {
   void watch_events();
   std::unique_ptr<GLFWwindow, Destroy> window_;
   bool redraw_requested_ = true;
+  KeyLatch latch_;
   bool software_rendering_ = false;
 };
 

@@ -15,7 +15,7 @@
 namespace lab::app {
 
 Interface::Interface(GlfwWindow& window, ui::FontSet& fonts, bool listen)
-    : window_(window), fonts_(fonts) {
+    : window_(window), fonts_(fonts), listens_(listen) {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
@@ -72,6 +72,7 @@ void Interface::begin_frame(const FrameInput& input) {
   }
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  take_user_input();
   if (input.scripted != nullptr) input.scripted->apply(ImGui::GetIO());
   if (input.pointer_away) ui::send_pointer(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
   ImGui::NewFrame();
@@ -79,6 +80,27 @@ void Interface::begin_frame(const FrameInput& input) {
   ui_.wants_animation = false;
   ui_.wants_layout = false;
   ui_.widgets.begin_frame();
+}
+
+// Releases of ImGui before 1.87 would miss presses shorter than a frame, which lasts 200 ms while
+// something is timed.
+void Interface::take_user_input() {
+  KeyLatch& latch = window_.latch();
+  latch.next_frame();
+  if (!listens_) return;
+#if IMGUI_VERSION_NUM < 18700
+  ImGuiIO& io = ImGui::GetIO();
+  for (std::size_t key = 0; key < KeyLatch::kKeys; ++key) io.KeysDown[key] = latch.key_down(key);
+  const auto down = [&](int left, int right) {
+    return latch.key_down(static_cast<std::size_t>(left)) ||
+           latch.key_down(static_cast<std::size_t>(right));
+  };
+  io.KeyCtrl = down(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+  io.KeyShift = down(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+  io.KeyAlt = down(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+  for (std::size_t b = 0; b < KeyLatch::kButtons; ++b) io.MouseDown[b] = latch.button_down(b);
+  if (latch.clicked_at()) io.MousePos = {latch.clicked_at()->x, latch.clicked_at()->y};
+#endif
 }
 
 void Interface::end_frame() {

@@ -34,11 +34,15 @@ class Interface {
   void render();
 
   ui::Ui& ui() { return ui_; }
+  // The user's input is not yet used up: further frames are needed.
+  bool input_pending() { return window_.latch().pending(); }
 
  private:
   void rebuild_fonts();
+  void take_user_input();
   GlfwWindow& window_;
   ui::FontSet& fonts_;
+  const bool listens_;
   ui::Ui ui_;
   ui::ThemeMode mode_ = ui::ThemeMode::Dark;
   float wanted_scale_ = 1;

@@ -171,7 +171,11 @@ std::optional<RestartPlan> LabWindow::run() {
   if (!unattended()) store_settings();
   controller_.store_runs(view_.forms.training);
   if (options_.frame_stats) print_frame_stats();
-  return interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
+  std::optional<RestartPlan> plan =
+      interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
+  // The last of several options counts; without settings or with --page, the page would be lost.
+  if (plan) plan->args.insert(plan->args.end(), {"--page", ui::key_of(view_.page)});
+  return plan;
 }
 
 void LabWindow::wait_for_events() {
@@ -216,6 +220,7 @@ void LabWindow::draw_frame() {
                      cpu_s_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before_s);
   if (interface_.ui().wants_animation) pacer_.animate();
   if (interface_.ui().wants_layout) pacer_.results_changed();
+  if (interface_.input_pending()) pacer_.request_redraw(lab_time_s());
   controller_.execute(commands);
   if (controller_.saving()) pacer_.request_redraw(lab_time_s());
 }

@@ -256,6 +256,8 @@ void show_tooltip(Ui& ui, std::string_view text) {
   const std::string lines = break_lines(ui.fonts.caption, text, wrap - ui.px(12));
   ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
   ImGui::PopTextWrapPos();
+  // ImGui hides a window in its first frame, in which it finds its size.
+  if (ImGui::IsWindowAppearing()) ui.wants_layout = true;
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   ui.widgets.add({.path = "tooltip",
                   .kind = "tooltip",

@@ -54,6 +54,8 @@ TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   b.frames(3, draw);
   EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
   EXPECT_TRUE(b.ui.wants_animation) << "an idle window would never show it";
+  for (int i = 0; i < 60 && b.ui.widgets.find("tooltip") == nullptr; ++i) b.frame(draw);
+  EXPECT_TRUE(b.ui.wants_layout) << "its first frame is hidden";
   b.rest(draw);
   const WidgetRect* tip = b.find("tooltip");
   ASSERT_NE(tip, nullptr);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "compute/core/language.h"
+#include "ui/model/training_estimate.h"
 
 namespace lab::ui {
 namespace {
@@ -146,7 +147,7 @@ void Model::on(const Event& e, const JobStarted& p) {
     run = LessonRun(*c, e.job);
     run.others = std::move(others);
   }
-  if (const auto* c = std::get_if<StartTraining>(&p.command)) {
+  if (const auto* c = std::get_if<StartTraining>(&p.command); c != nullptr && !c->probe) {
     runs_.emplace_back(e.job, *c);
     evict_old_runs();
   }
@@ -165,7 +166,9 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
   if (job_->page == Page::Tour) finish(tour_);
-  if (job_->page == Page::Training && runs_.back().steps().size() == 0) runs_.pop_back();
+  if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
+    runs_.pop_back();
+  }
   switch (p.outcome) {
     case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, trf("{} done", job_->title)); break;
     case Outcome::Cancelled:
@@ -346,6 +349,13 @@ void Model::finish_scaling(Outcome outcome) {
     scaling_.previous.reset();
   }
   finish(scaling_);
+}
+
+// A newer rate of the same training replaces the older one.
+void Model::on(const Event&, const TrainingRate& p) {
+  std::erase_if(rates_,
+                [&](const TrainingRate& known) { return equally_fast(known.request, p.request); });
+  rates_.push_back(p);
 }
 
 template <typename Part>

@@ -151,7 +151,8 @@ class Model {
   const KeptRuns<MatmulResults>& matmul_runs() const { return matmul_; }
   const Kept<ScalingResults>& scaling() const { return scaling_; }
   const Kept<TourResults>& tour() const { return tour_; }
-  const std::deque<TrainingRun>& runs() const { return runs_; }  // oldest first, last is newest
+  const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
+  const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
   const std::deque<LogEntry>& log() const { return log_; }
   std::int64_t log_count() const { return log_count_; }  // lines ever added
 
@@ -182,6 +183,7 @@ class Model {
   void on(const Event& e, const LessonEvent& p);
   void on(const Event& e, const TourFigure& p);
   void on(const Event& e, const Telemetry& p);
+  void on(const Event& e, const TrainingRate& p);
   template <typename Part>
   void on_training(const Event& e, const Part& p);
   void on(const Event& e, const TrainingStarted& p) { on_training(e, p); }
@@ -191,6 +193,7 @@ class Model {
   void on(const Event& e, const Confusion& p) { on_training(e, p); }
   void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
   void on(const Event& e, const TrainingChanged& p);
+  void on(const Event& e, const StepTimeline& p) { on_training(e, p); }
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
   GpuRecord& gpu_at(const std::string& pci_bus_id);
@@ -225,6 +228,7 @@ class Model {
   Kept<ScalingResults> scaling_;
   Kept<TourResults> tour_;
   std::deque<TrainingRun> runs_;
+  std::vector<TrainingRate> rates_;
   std::deque<LogEntry> log_;
   std::int64_t log_count_ = 0;
 };

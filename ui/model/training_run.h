@@ -107,6 +107,7 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at() const { return diverged_at_; }
   // Settings changed while it ran, oldest first.
   const std::vector<TrainingChanged>& changes() const { return changes_; }
+  const std::optional<StepTimeline>& timeline() const { return timeline_; }  // the latest
   const std::optional<TrainingDone>& done() const { return done_; }
   // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
   double hidden_share() const;
@@ -119,6 +120,7 @@ class TrainingRun {
   void add(const Confusion& confusion) { confusion_ = confusion; }
   void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingChanged& change);
+  void add(const StepTimeline& timeline) { timeline_ = timeline; }
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
@@ -136,6 +138,7 @@ class TrainingRun {
   std::optional<TrainingProfile> profile_;
   std::vector<TrainingChanged> changes_;
   std::optional<std::int64_t> diverged_at_;
+  std::optional<StepTimeline> timeline_;
   std::optional<TrainingDone> done_;
 };
 

@@ -291,12 +291,26 @@ TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
   EXPECT_TRUE(lab.visible("training/devices/3/cpu:0"));
 }
 
-TEST(Pages, OneCpuDeviceExplainsHowToSplitIt) {
-  Lab lab(ui::Model(machine_of(1)));
-  lab.open(Page::Training);
-  const WidgetRect* text = lab.backend.find("training/split_cores");
-  ASSERT_NE(text, nullptr);
-  EXPECT_NE(text->label.find("--cpu-devices 2"), std::string::npos);
+TEST(Pages, OneCpuDeviceCanBeSplitWhereSeveralAreUseful) {
+  for (const Page page : {Page::Transfers, Page::Matmul, Page::Training, Page::Scaling}) {
+    SCOPED_TRACE(ui::key_of(page));
+    Lab lab(ui::Model(machine_of(1)), 1, {1280, 2400});
+    lab.open(page);
+    lab.click(std::string(ui::key_of(page)) + "/split");
+    EXPECT_TRUE(lab.sent<RestartLab>().empty()) << "not before it is confirmed";
+    lab.click("restart/yes");
+    ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
+    EXPECT_EQ(lab.sent<RestartLab>()[0].cpu_devices, 2);
+    EXPECT_EQ(lab.view.page, page);
+  }
+}
+
+TEST(Pages, SeveralDevicesAreNotOfferedToBeSplit) {
+  Lab lab(ui::Model(machine_of(2)));
+  for (const Page page : {Page::Transfers, Page::Matmul, Page::Training, Page::Scaling}) {
+    lab.open(page);
+    EXPECT_FALSE(lab.visible(std::string(ui::key_of(page)) + "/split"));
+  }
 }
 
 TEST(Pages, ADeviceNamesTheKindsOfItsCores) {

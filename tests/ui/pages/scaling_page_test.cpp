@@ -275,14 +275,6 @@ TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
   EXPECT_EQ(sent.compute_s, scaling_point(kStrong, 1).step.median_s);
 }
 
-TEST(ScalingPage, OneCpuDeviceExplainsHowToGetTwo) {
-  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1000});
-  lab.open(Page::Scaling);
-  EXPECT_TRUE(lab.visible("scaling/one_device"));
-  lab.click("scaling/open_devices");
-  EXPECT_EQ(lab.view.page, Page::Devices);
-}
-
 TEST(ScalingPage, BarTooltipShowsTheSplit) {
   Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
   lab.open(Page::Scaling);

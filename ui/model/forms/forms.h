@@ -110,6 +110,9 @@ struct TrainingForm {
   bool layer_table = false;   // all numbers, expanded
   int layer_sort_column = 2;  // position; the default is the time
   bool layer_sort_down = true;
+  // The card of the timeline; not saved.
+  double timeline_begin = 0, timeline_end = 1;  // shown part, as shares of the step
+  std::optional<StepTimeline> held_timeline;    // shown instead of the latest one
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;           // not saved, as the next three

@@ -8,6 +8,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
+#include "ui/pages/split_cpu.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -150,12 +151,6 @@ void main_memory(const Panel& p) {
   }
 }
 
-int cpu_devices_now(const Panel& p) {
-  const std::vector<Device>& all = p.model.devices();
-  return static_cast<int>(
-      std::count_if(all.begin(), all.end(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
-}
-
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   std::int64_t& wanted = p.view.forms.devices.cpu_devices;
@@ -173,6 +168,7 @@ void split_field(const Panel& p) {
   } else {
     note_box(p.ui, "devices/restart",
              trf("Currently {}; takes effect when the lab is restarted.", now));
+    split_cpu_button(p, "devices", static_cast<int>(wanted));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
+#include "ui/pages/split_cpu.h"
 
 namespace lab::ui {
 namespace {
@@ -77,6 +78,10 @@ void fields_of(const Panel& p, MatmulForm& form) {
   if (devices.size() > 2 || form.request.together) {
     fields.next();
     field_control(p, "matmul", form.request, &StartMatmul::together);
+  } else {
+    fields.next();
+    offer_split(p, "matmul",
+                tr("One device has all cores. To multiply on several at once, split them."));
   }
   if (form.request.together) {
     fields.next();

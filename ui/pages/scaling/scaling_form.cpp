@@ -7,6 +7,7 @@
 #include "compute/core/language.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/scaling/scaling_parts.h"
+#include "ui/pages/split_cpu.h"
 
 namespace lab::ui {
 namespace {
@@ -70,20 +71,12 @@ void work_fields(const Panel& p, ScalingForm& form) {
   }
 }
 
-void open_devices_note(const Panel& p) {
-  note_box(p.ui, "scaling/one_device",
-           tr("One CPU device has all cores here. Split them on the Devices page, or start with "
-              "--cpu-devices 2, to measure more."));
-  if (button(p.ui, "scaling/open_devices", tr("Open Devices"), {.width = -1})) {
-    p.view.page = Page::Devices;
-  }
-}
-
 void device_boxes(const Panel& p, ScalingForm& form) {
   const std::vector<Device>& devices = p.model.devices();
   form.devices.resize(devices.size(), false);
   if (devices.size() < 2) {
-    open_devices_note(p);
+    offer_split(p, "scaling",
+                tr("One CPU device has all cores here. To measure more devices, split them."));
     return;
   }
   const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);

@@ -8,6 +8,7 @@
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "ui/pages/field_control.h"
+#include "ui/pages/split_cpu.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
 
@@ -98,18 +99,12 @@ void pitfall(const Panel& p) {
                  "the rate linearly with a warm-up of a few epochs."));
 }
 
-// Explains how to split the cores if a single CPU device has all of them.
-void how_to_split(const Panel& p) {
+void several_devices(const Panel& p) {
   const auto& devices = p.model.machine().devices;
-  if (devices.size() != 1 || devices.front().cores.size() < 2) return;
-  const std::size_t cores = devices.front().cores.size();
-  control_label(p.ui, tr("Devices"));
-  const std::string sentence =
-      trf("{} has all {} cores. To train on several devices, split them on the Devices page or "
-          "start with --cpu-devices {}.",
-          lab::to_string(devices.front().device), cores, std::min<std::size_t>(cores, 16));
-  muted(p.ui, sentence);
-  record_item(p.ui, "training/split_cores", "text", sentence);
+  if (devices.size() != 1) return;
+  offer_split(p, "training",
+              trf("{} has all {} cores. To train on several devices, split them.",
+                  lab::to_string(devices.front().device), devices.front().cores.size()));
 }
 
 }  // namespace
@@ -122,7 +117,7 @@ std::string shares_problem(const TrainingForm& form, const MachineInfo& machine)
 
 void device_fields(const Panel& p, TrainingForm& form) {
   if (p.model.devices().size() < 2) {
-    how_to_split(p);
+    several_devices(p);
     return;
   }
   {

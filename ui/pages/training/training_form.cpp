@@ -178,6 +178,8 @@ void more_fields(const Panel& p, TrainingForm& form) {
   kernels_field(p, fields, form);
   dtype_field(p, fields, form);
   profile_field(p, fields, form);
+  fields.next();
+  request_field(p, form, &StartTraining::timeline);
   if (trains_on_one_gpu(p, form)) {
     fields.next();
     request_field(p, form, &StartTraining::steps_ahead);
@@ -312,6 +314,7 @@ void draw_training_form(const Panel& p) {
         form.settings_open.reset();
       }
     });
+    draw_training_estimate(p, form);
   }
   if (shown) more_fields(p, form);
 }

@@ -116,6 +116,7 @@ void plots(const Panel& p) {
   const TrainingRun& newest = p.model.runs().back();
   loss_and_runs(p);
   draw_training_devices(p, newest);
+  if (newest.request().timeline) draw_training_timeline(p, newest);
   if (profile_requested(newest)) draw_training_layers(p, newest);
   {
     Pair pair(p);
@@ -134,6 +135,7 @@ void plots(const Panel& p) {
   }
   draw_predictions(p, newest);
   if (!profile_requested(newest)) draw_training_layers(p, newest);
+  if (!newest.request().timeline) draw_training_timeline(p, newest);
 }
 
 // Says that the loss has left all bounds, and what to do.

@@ -17,6 +17,8 @@ std::string live_lock_reason(const Panel& p);
 
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.
 void device_fields(const Panel& p, TrainingForm& form);
+// Beside the Train button: how long the training will take, and what would fit into two minutes.
+void draw_training_estimate(const Panel& p, TrainingForm& form);
 // Collapsed: why doubling batch and rate reduced the chapter's accuracy, and what helps.
 void draw_larger_batch(const Panel& p, TrainingForm& form);
 // Returns why the shares are invalid; empty if they are valid or not needed.
@@ -39,6 +41,9 @@ const char* name_of(StepPhase phase);  // "forward"
 void draw_layer_table(const Panel& p, const TrainingProfile& profile);
 // Describes one row in full, line by line.
 std::string describe(const TrainingProfile& profile, const ProfileRow& row);
+
+// Shows when each layer ran in one step, on every device; without a timeline, how to obtain one.
+void draw_training_timeline(const Panel& p, const TrainingRun& run);
 
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);

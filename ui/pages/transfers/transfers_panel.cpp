@@ -8,6 +8,7 @@
 #include "ui/pages/field_control.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
+#include "ui/pages/split_cpu.h"
 #include "ui/pages/transfers/transfer_parts.h"
 
 namespace lab::ui {
@@ -31,7 +32,12 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
   devices.insert(devices.begin(), tr("every device"));
   clamp_choice(form.from, devices.size());
   clamp_choice(form.to, devices.size());
-  if (devices.size() <= 2) return;  // a single device: nothing to choose
+  if (devices.size() <= 2) {  // a single device: nothing to choose
+    fields.next();
+    offer_split(p, "transfers",
+                tr("One device has all cores. To measure transfers between devices, split them."));
+    return;
+  }
   fields.next();
   combo(p.ui, "transfers/from", tr("From"), devices, form.from, tr("Where the bytes are read."));
   fields.next();

@@ -1,0 +1,169 @@
+// The Training page's timeline of a step, and the estimate beside its Train button.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/ui/events.h"
+#include "tests/ui/pages/scenes.h"
+#include "ui/model/training_estimate.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::WidgetRect;
+
+// A step of 10 ms: two layers forward and backward, a bucket that is ready after 6 ms.
+StepTimeline timeline_of(int devices) {
+  StepTimeline t;
+  t.model = "mlp";
+  t.step = 7;
+  t.seconds = 0.01;
+  t.loss = 1.5;
+  t.layers = {{"net.1", "linear", "784 to 256"}, {"net.3", "linear", "256 to 10"}};
+  for (int d = 0; d < devices; ++d) {
+    t.devices.push_back({.device = cpu(d), .images = 128});
+    const auto add = [&](TimelineLane lane, StepPhase phase, int part, double begin, double end) {
+      t.spans.push_back({.device = d,
+                         .lane = lane,
+                         .phase = phase,
+                         .part = part,
+                         .begin_s = begin * 1e-3,
+                         .end_s = end * 1e-3,
+                         .flop = 2'000'000,
+                         .bytes = 1'000'000});
+    };
+    add(TimelineLane::Copies, StepPhase::Batch, 0, 0, 1);
+    add(TimelineLane::Compute, StepPhase::Forward, 0, 1, 3);
+    add(TimelineLane::Compute, StepPhase::Forward, 1, 3, 4);
+    add(TimelineLane::Compute, StepPhase::Backward, 1, 4, 6);
+    add(TimelineLane::Compute, StepPhase::Backward, 0, 6.5, 9);
+    if (devices > 1) add(TimelineLane::Sums, StepPhase::AllReduce, 0, 6, 6.5);
+    add(TimelineLane::Compute, StepPhase::Update, 0, 9, 10);
+  }
+  if (devices > 1) {
+    t.buckets.push_back({.bytes = 4096, .ready_s = std::vector<double>(t.devices.size(), 0.006)});
+    t.buckets.back().done_s = 0.010;
+  }
+  return t;
+}
+
+class TrainingTimeline : public ::testing::Test {
+ protected:
+  void open(int devices) {
+    ui::Model model(machine_of(devices));
+    StartTraining request;
+    request.model = "mlp";
+    for (int d = 0; d < devices; ++d) request.devices.push_back(cpu(d));
+    request.timeline = true;
+    model.apply(event(1, 1, JobStarted{"Training mlp", request}));
+    TrainingStarted started = training_started(true);
+    started.request = request;
+    model.apply(event(1, 1, started));
+    for (int step = 1; step <= 40; ++step) model.apply(event(1, 1, step_done(step)));
+    model.apply(event(1, 2, timeline_of(devices)));
+    lab.open(Page::Training);
+    lab.show(std::move(model));
+  }
+  const WidgetRect& view() { return *lab.backend.find("training/lanes/view"); }
+
+  Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 3600}};
+};
+
+TEST_F(TrainingTimeline, StatesTheOverlap) {
+  open(2);
+  EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label,
+            "Step 7 took 10.0 ms on 2 devices. Backward still ran during 75 % of the time from the "
+            "first full bucket to the complete sums.");
+}
+
+TEST_F(TrainingTimeline, ZoomsWithTheWheelPansAndReturns) {
+  open(1);
+  EXPECT_EQ(view().value, "0.0000 to 1.0000");
+  const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
+  lab.backend.move_to(middle);
+  lab.frame();
+  lab.backend.wheel(3);
+  lab.frames(3);
+  EXPECT_EQ(view().value, "0.2440 to 0.7560");
+  lab.backend.mouse(0, true);
+  lab.frame();
+  lab.backend.move_to({middle.x - 200, middle.y});
+  lab.frames(2);
+  lab.backend.mouse(0, false);
+  lab.frames(2);
+  EXPECT_NE(view().value, "0.2440 to 0.7560");
+  lab.click("training/lanes/whole");
+  EXPECT_EQ(view().value, "0.0000 to 1.0000");
+}
+
+TEST_F(TrainingTimeline, HoverShowsDurationBytesAndSpeed) {
+  open(1);
+  const float left = view().min.x + 116, width = view().max.x - left;
+  lab.backend.move_to({left + 0.2F * width, view().min.y + 10});  // 2 ms after the start
+  lab.frames(3);
+  const WidgetRect* tip = lab.backend.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  for (const char* part : {"net.1, forward", "784 to 256", "2.00 ms", "1.00 MB", "1.00 GFLOP/s"}) {
+    EXPECT_NE(tip->value.find(part), std::string::npos) << part << " in " << tip->value;
+  }
+}
+
+TEST_F(TrainingTimeline, ExportsATrace) {
+  open(2);
+  lab.click("training/lanes/export");
+  ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
+  const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
+  int losses = 0, layers = 0;
+  for (const auto& e : trace["traceEvents"]) {
+    losses += e["ph"] == "C" ? 1 : 0;
+    layers += e["ph"] == "X" && e["cat"] == "forward" ? 1 : 0;
+  }
+  EXPECT_EQ(losses, 40);
+  EXPECT_EQ(layers, 4);
+}
+
+TEST_F(TrainingTimeline, HoldsAStep) {
+  open(1);
+  lab.click("training/lanes/hold");
+  StepTimeline later = timeline_of(1);
+  later.step = 99;
+  lab.model.apply(event(1, 3, later));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 7 took 10.0 ms.");
+  lab.click("training/lanes/hold");
+  EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
+}
+
+TEST(TrainingEstimates, ComeFromAProbe) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  lab.click("training/probe");
+  ASSERT_EQ(lab.sent<StartTraining>().size(), 1U);
+  const StartTraining probe = lab.sent<StartTraining>()[0];
+  EXPECT_TRUE(probe.probe);
+  lab.model.apply(event(1, 1, JobStarted{"Speed of lenet on cpu:0", probe}));
+  lab.model.apply(event(1, 2, TrainingRate{probe, 250, 1000}));
+  lab.model.apply(event(1, 3, JobFinished{}));
+  EXPECT_TRUE(lab.model.runs().empty()) << "a probe is no training";
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/estimate")->label, "about 42 min on cpu:0, from a probe");
+  lab.click("training/two_minutes");
+  const auto estimate = ui::estimate_of(to_command(lab.view.forms.training, lab.model.machine()),
+                                        lab.model.runs(), lab.model.rates());
+  ASSERT_TRUE(estimate);
+  EXPECT_LE(estimate->seconds, 130);
+}
+
+TEST(TrainingEstimates, FitResNetByItsWidth) {
+  StartTraining request;
+  request.model = "resnet18";
+  request.data = DataSource::FashionMnist;
+  request.devices = {cpu()};
+  ui::fit_into(120, {.seconds = 10 * 1000, .probed = true, .images_per_s = 60}, request);
+  EXPECT_EQ(request.epochs, 1);
+  EXPECT_EQ(request.width, 8);
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,83 @@
+#include "ui/model/training_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lab::ui {
+namespace {
+
+constexpr std::size_t kLeastSteps = 5;  // of a training, for its smoothed speed to count
+// Without a measurement: forward is about a third of a step.
+constexpr double kTestSpeed = 3;
+constexpr std::int64_t kFashionTrain = 60000, kFashionTest = 10000;
+constexpr std::int64_t kLeastWidth = 8, kLeastImages = 1024;
+
+std::int64_t train_images(const StartTraining& r) {
+  return r.data == DataSource::FashionMnist ? kFashionTrain : r.synthetic_train;
+}
+std::int64_t test_images(const StartTraining& r) {
+  if (!r.evaluate) return 0;
+  return r.data == DataSource::FashionMnist ? kFashionTest : r.synthetic_test;
+}
+
+double epoch_s(const StartTraining& r, double images_per_s, double test_images_per_s) {
+  return static_cast<double>(train_images(r)) / images_per_s +
+         static_cast<double>(test_images(r)) / test_images_per_s;
+}
+
+}  // namespace
+
+bool equally_fast(const StartTraining& a, const StartTraining& b) {
+  return a.model == b.model && a.width == b.width && a.batch == b.batch && a.devices == b.devices &&
+         a.kernels == b.kernels && a.compare_kernels == b.compare_kernels &&
+         a.convolution == b.convolution && a.dtype == b.dtype &&
+         (a.momentum != 0) == (b.momentum != 0) && a.share_policy == b.share_policy &&
+         a.shares == b.shares;
+}
+
+std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
+                                            const std::deque<TrainingRun>& runs,
+                                            const std::vector<TrainingRate>& rates) {
+  if (!std::ranges::all_of(request.devices, is_timed)) return {};
+  const auto probe = std::ranges::find_if(
+      rates, [&](const TrainingRate& rate) { return equally_fast(rate.request, request); });
+  const auto run = std::find_if(runs.rbegin(), runs.rend(), [&](const TrainingRun& one) {
+    return one.steps().size() >= kLeastSteps && equally_fast(one.request(), request);
+  });
+  TrainingEstimate estimate;
+  if (run != runs.rend()) {
+    estimate.images_per_s =
+        run->done() ? run->done()->images_per_s : run->steps().images_per_s_smooth.back();
+  } else if (probe != rates.end()) {
+    estimate.probed = true;
+    estimate.images_per_s = probe->images_per_s;
+  }
+  if (estimate.images_per_s <= 0) return {};
+  const double test_images_per_s =
+      probe != rates.end() ? probe->test_images_per_s : kTestSpeed * estimate.images_per_s;
+  estimate.seconds = static_cast<double>(request.epochs) *
+                     epoch_s(request, estimate.images_per_s, test_images_per_s);
+  return estimate;
+}
+
+void fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request) {
+  double one_s = estimate.seconds / static_cast<double>(std::max<std::int64_t>(request.epochs, 1));
+  while (one_s > seconds && request.model == "resnet18" && request.width > kLeastWidth) {
+    request.width /= 2;
+    one_s /= 3;  // a quarter of the products, half of the other traffic
+  }
+  if (one_s > seconds && request.data == DataSource::Synthetic) {
+    const double share = seconds / one_s;
+    const auto shrink = [&](std::int64_t& images) {
+      const auto fitting = static_cast<std::int64_t>(static_cast<double>(images) * share);
+      images = std::min(images, std::max(kLeastImages, fitting));
+    };
+    shrink(request.synthetic_train);
+    shrink(request.synthetic_test);
+    one_s = seconds;
+  }
+  const auto epochs = static_cast<std::int64_t>(std::floor(seconds / one_s));
+  request.epochs = std::clamp<std::int64_t>(epochs, 1, std::max<std::int64_t>(request.epochs, 1));
+}
+
+}  // namespace lab::ui

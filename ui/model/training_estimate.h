@@ -1,0 +1,31 @@
+#pragma once
+// How long the training of a form would take, from speeds measured on this machine.
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "ui/model/forms/forms.h"
+#include "ui/model/training_run.h"
+
+namespace lab::ui {
+
+// Whether two trainings make the same steps on the same devices, so that they are equally fast.
+bool equally_fast(const StartTraining& a, const StartTraining& b);
+
+struct TrainingEstimate {
+  double seconds = 0;   // of all steps and evaluations
+  bool probed = false;  // from a probe; otherwise from an earlier training
+  double images_per_s = 0;
+};
+
+// From the newest training that is equally fast, otherwise from a probe; empty if there is neither.
+// `request` is the form's, by to_command().
+std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
+                                            const std::deque<TrainingRun>& runs,
+                                            const std::vector<TrainingRate>& rates);
+
+// Changes epochs, then the width of resnet18, then the number of synthetic images until the
+// training fits into `seconds`. A change of width makes the estimate rough.
+void fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request);
+
+}  // namespace lab::ui

@@ -1,0 +1,80 @@
+// Beside the Train button: how long the training will take, and a way to make it short.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/model/training_estimate.h"
+#include "ui/pages/training/training_parts.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr double kShort_s = 120;
+constexpr double kTooLong_s = 150;  // from here on, the short version is offered
+
+// "41 min", "3.2 h", "12 s".
+std::string about(double seconds) {
+  constexpr double kMinute = 60, kHour = 3600;
+  if (seconds < 1) return tr("less than 1 s");
+  if (seconds < 2 * kMinute) return trf("{:.0f} s", seconds);
+  if (seconds < 2 * kHour) return trf("{:.0f} min", seconds / kMinute);
+  return trf("{:.1f} h", seconds / kHour);
+}
+
+std::string devices_text(const StartTraining& request) {
+  return request.devices.size() == 1 ? lab::to_string(request.devices.front())
+                                     : trf("{} devices", request.devices.size());
+}
+
+void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
+                const TrainingEstimate& estimate) {
+  const std::string text = estimate.probed ? trf("about {} on {}, from a probe",
+                                                 about(estimate.seconds), devices_text(request))
+                                           : trf("about {} on {}, as fast as before",
+                                                 about(estimate.seconds), devices_text(request));
+  caption(p.ui, text);
+  record_item(p.ui, "training/estimate", "text", text);
+  hint(p.ui, estimate.probed
+                 ? trf("A probe measured {} images/s with these settings on this machine.",
+                       format_si(estimate.images_per_s, ""))
+                 : trf("An earlier training with these settings reached {} images/s on this "
+                       "machine.",
+                       format_si(estimate.images_per_s, "")));
+  if (estimate.seconds < kTooLong_s) return;
+  if (button(p.ui, "training/two_minutes", tr("Fit into two minutes"),
+             {.hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
+                         "resnet18, then the number of synthetic images."),
+              .width = -1})) {
+    fit_into(kShort_s, estimate, form.request);
+  }
+}
+
+}  // namespace
+
+void draw_training_estimate(const Panel& p, TrainingForm& form) {
+  const MachineInfo& machine = p.model.machine();
+  if (!problem([&] { to_command(form, machine); }).empty()) return;
+  StartTraining request = to_command(form, machine);
+  if (!std::ranges::all_of(request.devices, is_timed)) return;
+  if (const auto estimate = estimate_of(request, p.model.runs(), p.model.rates())) {
+    return draw_known(p, form, request, *estimate);
+  }
+  const std::string why = busy_reason(p);
+  if (button(p.ui, "training/probe", tr("How long will it take?"),
+             {.kind = ButtonKind::Quiet,
+              .enabled = why.empty(),
+              .hint = why.empty() ? tr("Measures a few steps with these settings, about three "
+                                       "seconds of them")
+                                  : std::string_view(why),
+              .width = -1})) {
+    request.probe = true;
+    request.init_file.clear();
+    request.resume_dir.clear();
+    send(p, request);
+  }
+}
+
+}  // namespace lab::ui

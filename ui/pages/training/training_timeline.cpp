@@ -1,0 +1,433 @@
+// The timeline of a step: when each layer and each gradient sum ran, on every device.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/pages/step_parts.h"
+#include "ui/pages/training/training_parts.h"
+#include "ui/plot/plot.h"
+#include "ui/widgets/imgui_input.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr const char* kPath = "training/lanes/view";
+constexpr float kLaneHeight = 22, kCopiesHeight = 14, kLaneGap = 3, kDeviceGap = 12;  // units
+constexpr float kAxisHeight = 22, kNameWidth = 116;                                   // units
+constexpr double kLeastView = 1e-4;  // of the step, fully zoomed in
+constexpr double kZoomStep = 1.25;   // per notch of the wheel
+
+const char* lane_name(TimelineLane lane) {
+  switch (lane) {
+    case TimelineLane::Compute: return tr("compute");
+    case TimelineLane::Sums: return tr("all-reduce");
+    case TimelineLane::Copies: return tr("copies");
+  }
+  return "";
+}
+
+// As in the cards of the layers and the devices: blue computes, pale for forward; purple sums.
+ImU32 span_color(const Theme& theme, const TimelineSpan& span) {
+  constexpr int kComputeHue = 4, kCopyHue = 2;
+  const ImU32 compute = series_color(theme, kComputeHue);
+  switch (span.phase) {
+    case StepPhase::Forward: return mix(theme.card, compute, 0.5F);
+    case StepPhase::Backward: return compute;
+    case StepPhase::Batch: return series_color(theme, kCopyHue);
+    case StepPhase::AllReduce:
+      return span.part < 0 ? mix(theme.card, theme.muted, 0.35F)
+                           : step_part_color(theme, StepPart::Exposed);
+    case StepPhase::Loss:
+    case StepPhase::Update: break;
+  }
+  return mix(theme.card, theme.muted, 0.6F);
+}
+
+std::vector<Swatch> legend_of(const Theme& theme, const StepTimeline& t) {
+  const auto color = [&](StepPhase phase, int part = 0) {
+    return span_color(theme, TimelineSpan{.phase = phase, .part = part});
+  };
+  std::vector<Swatch> entries = {{tr("forward"), color(StepPhase::Forward)},
+                                 {tr("backward"), color(StepPhase::Backward)}};
+  if (t.devices.size() > 1) {
+    if (!t.sums_unseen) {
+      entries.push_back({tr("summing a bucket"), color(StepPhase::AllReduce)});
+      entries.push_back({tr("bucket on its way"), step_part_color(theme, StepPart::Hidden),
+                         tr("From the moment backward has filled the bucket until its sums are "
+                            "complete on all devices.")});
+    }
+    entries.push_back({tr("waiting for sums"), color(StepPhase::AllReduce, -1)});
+  }
+  entries.push_back({tr("loss and update"), color(StepPhase::Update)});
+  entries.push_back({tr("batch"), color(StepPhase::Batch)});
+  return entries;
+}
+
+// The text colour with the better contrast on `color`.
+ImU32 text_on(const Theme& theme, ImU32 color) {
+  return contrast(theme.text, color) >= contrast(theme.page, color) ? theme.text : theme.page;
+}
+
+// --- geometry -------------------------------------------------------------------------------
+
+// A lane on the screen, in pixels.
+struct Lane {
+  int device = 0;
+  TimelineLane lane = TimelineLane::Compute;
+  float top = 0, bottom = 0;
+};
+
+struct View {
+  float left = 0, right = 0;      // of the spans, pixels
+  double begin_s = 0, end_s = 0;  // shown
+  float x(double s) const {
+    return left + (right - left) * static_cast<float>((s - begin_s) / (end_s - begin_s));
+  }
+  double at(float px) const {
+    return begin_s + (end_s - begin_s) * static_cast<double>((px - left) / (right - left));
+  }
+};
+
+bool has_sums(const StepTimeline& t) {
+  return t.devices.size() > 1;
+}
+
+std::vector<Lane> lanes_of(const Ui& ui, const StepTimeline& t) {
+  std::vector<Lane> lanes;
+  float y = 0;
+  for (std::size_t d = 0; d < t.devices.size(); ++d) {
+    for (const TimelineLane lane : kTimelineLanes) {
+      if (lane == TimelineLane::Sums && !has_sums(t)) continue;
+      const float height = ui.px(lane == TimelineLane::Copies ? kCopiesHeight : kLaneHeight);
+      lanes.push_back({static_cast<int>(d), lane, y, y + height});
+      y += height + ui.px(kLaneGap);
+    }
+    y += ui.px(kDeviceGap - kLaneGap);
+  }
+  return lanes;
+}
+
+// --- view -----------------------------------------------------------------------------------
+
+void set_view(TrainingForm& form, double begin, double end) {
+  const double width = std::clamp(end - begin, kLeastView, 1.0);
+  form.timeline_begin = std::clamp(begin, 0.0, 1 - width);
+  form.timeline_end = form.timeline_begin + width;
+}
+
+void zoom(TrainingForm& form, double about, double factor) {
+  set_view(form, about - (about - form.timeline_begin) * factor,
+           about + (form.timeline_end - about) * factor);
+}
+
+void pan(TrainingForm& form, double by) {
+  set_view(form, form.timeline_begin + by, form.timeline_end + by);
+}
+
+bool is_zoomed(const TrainingForm& form) {
+  return form.timeline_end - form.timeline_begin < 1 - 1e-9;
+}
+
+void use_keys(TrainingForm& form) {
+  const double width = form.timeline_end - form.timeline_begin;
+  const double middle = form.timeline_begin + width / 2;
+  claim_arrows();
+  if (key_pressed(GLFW_KEY_LEFT, true)) pan(form, -width / 8);
+  if (key_pressed(GLFW_KEY_RIGHT, true)) pan(form, width / 8);
+  if (key_pressed(GLFW_KEY_UP, true)) zoom(form, middle, 1 / kZoomStep);
+  if (key_pressed(GLFW_KEY_DOWN, true)) zoom(form, middle, kZoomStep);
+}
+
+void use_pointer(TrainingForm& form, const Item& item, const View& view, double seconds) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (item.hovered) claim_wheel();
+  if (item.hovered && io.MouseWheel != 0) {
+    const float x = std::clamp(io.MousePos.x, view.left, view.right);
+    zoom(form, view.at(x) / seconds, std::pow(kZoomStep, -static_cast<double>(io.MouseWheel)));
+  }
+  if (item.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    set_view(form, 0, 1);
+  } else if (item.held && io.MouseDelta.x != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    const double shown = form.timeline_end - form.timeline_begin;
+    pan(form, -shown * static_cast<double>(io.MouseDelta.x / (view.right - view.left)));
+  }
+}
+
+// --- drawing --------------------------------------------------------------------------------
+
+// 1, 2 or 5 times a power of ten.
+double round_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least) return factor * power;
+  }
+  return 10 * power;
+}
+
+void draw_axis(const Ui& ui, const View& view, float top, float bottom) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double step = round_step((view.end_s - view.begin_s) /
+                                 std::max(2.0F, (view.right - view.left) / ui.px(110)));
+  const auto last = static_cast<int>(std::floor(view.end_s / step));
+  for (auto i = static_cast<int>(std::ceil(view.begin_s / step)); i <= last; ++i) {
+    const float x = std::round(view.x(i * step));
+    list->AddLine({x, top}, {x, bottom}, styled(ui.theme->plot_grid));
+    const std::string text = i == 0 ? "0" : format_seconds(i * step);
+    const float width = text_size(ui.fonts.caption, text).x;
+    const float left = std::clamp(x - width / 2, view.left, view.right - width);
+    draw_text(list, ui.fonts.caption, {left, bottom + ui.px(3)}, ui.theme->muted, text);
+  }
+}
+
+void draw_names(const Ui& ui, const StepTimeline& t, const std::vector<Lane>& lanes, ImVec2 at) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = ui.fonts.caption;
+  for (const Lane& lane : lanes) {
+    const float y = at.y + (lane.top + lane.bottom - font->FontSize) / 2;
+    if (lane.lane == TimelineLane::Compute) {
+      const Device device = t.devices[static_cast<std::size_t>(lane.device)].device;
+      draw_text_fitted(list, font, {at.x, y}, ui.px(48), ui.theme->text, lab::to_string(device));
+    }
+    draw_text_fitted(list, font, {at.x + ui.px(50), y}, ui.px(kNameWidth - 54), ui.theme->muted,
+                     lane_name(lane.lane));
+  }
+}
+
+// One span may be less than a pixel wide; it stays visible.
+struct Box {
+  float left, right;
+};
+Box box_of(const View& view, double begin_s, double end_s) {
+  const float left = std::round(std::max(view.x(begin_s), view.left));
+  const float right = std::round(std::min(view.x(end_s), view.right));
+  return {left, std::max(right, left + 1)};
+}
+
+bool in_view(const View& view, double begin_s, double end_s) {
+  return end_s >= view.begin_s && begin_s <= view.end_s;
+}
+
+// A bucket is pale from the moment its device has filled it until all sums are complete.
+void draw_buckets(const Ui& ui, const StepTimeline& t, const View& view, const Lane& lane,
+                  float y) {
+  const ImU32 color = step_part_color(*ui.theme, StepPart::Hidden);
+  for (const TimelineBucket& bucket : t.buckets) {
+    const double ready_s = bucket.ready_s[static_cast<std::size_t>(lane.device)];
+    if (bucket.done_s <= 0 || !in_view(view, ready_s, bucket.done_s)) continue;
+    const Box box = box_of(view, ready_s, bucket.done_s);
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        {box.left, y + lane.top}, {box.right, y + lane.bottom}, styled(with_alpha(color, 0.5F)));
+  }
+}
+
+void draw_span(const Ui& ui, const StepTimeline& t, const TimelineSpan& span, const View& view,
+               float top, float bottom, bool lit) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Box box = box_of(view, span.begin_s, span.end_s);
+  const ImU32 color = span_color(*ui.theme, span);
+  // A gap separates neighbours that are wide enough to lose a pixel.
+  const float right = box.right - box.left > 3 ? box.right - 1 : box.right;
+  list->AddRectFilled({box.left, top}, {right, bottom}, styled(color));
+  if (lit) list->AddRect({box.left - 1, top - 1}, {right + 1, bottom + 1}, styled(ui.theme->text));
+  const std::string name = name_of(t, span);
+  ImFont* font = ui.fonts.caption;
+  if (right - box.left < ui.px(40) || bottom - top < font->FontSize) return;
+  if (text_size(font, name).x + ui.px(8) > right - box.left) return;
+  draw_text(list, font, {box.left + ui.px(4), (top + bottom - font->FontSize) / 2},
+            text_on(*ui.theme, color), name);
+}
+
+// The shortest span of the lane under the pointer, since spans contain others.
+const TimelineSpan* span_under(const StepTimeline& t, const View& view, const Lane& lane, float x) {
+  const TimelineSpan* found = nullptr;
+  for (const TimelineSpan& span : t.spans) {
+    if (span.device != lane.device || span.lane != lane.lane) continue;
+    if (!in_view(view, span.begin_s, span.end_s)) continue;
+    const Box box = box_of(view, span.begin_s, span.end_s);
+    if (x < box.left || x > box.right) continue;
+    if (found == nullptr || span.seconds() < found->seconds()) found = &span;
+  }
+  return found;
+}
+
+std::string describe(const StepTimeline& t, const TimelineSpan& span) {
+  std::string text = name_of(t, span);
+  if (span.phase == StepPhase::Forward || span.phase == StepPhase::Backward) {
+    const TimelineLayer& layer = t.layers[static_cast<std::size_t>(span.part)];
+    text += "\n" + std::string(tr(layer.kind));
+    if (!layer.shape.empty()) text += ", " + layer.shape;
+  }
+  if (!t.timed) return text + "\n" + tr(kEmulatedGpu);
+  text += "\n" + trf("{} from {} after the step's start", format_seconds(span.seconds()),
+                     span.begin_s > 0 ? format_seconds(span.begin_s) : "0 s");
+  if (span.phase == StepPhase::AllReduce && span.bytes > 0) {
+    text += "\n" + trf("this device's part of a bucket of {}",
+                       format_si(static_cast<double>(span.bytes), "B"));
+  } else if (span.bytes > 0) {
+    text += "\n" + trf("at least {} of traffic", format_si(static_cast<double>(span.bytes), "B"));
+  }
+  if (span.flop > 0) text += "\n" + gflops_text(span.gflops());
+  return text;
+}
+
+void draw_spans(const Panel& p, const StepTimeline& t, const Item& item, const View& view,
+                const std::vector<Lane>& lanes) {
+  Ui& ui = p.ui;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const TimelineSpan* hovered = nullptr;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect({view.left, item.min.y}, {view.right, item.max.y}, true);
+  for (const Lane& lane : lanes) {
+    const float top = item.min.y + lane.top, bottom = item.min.y + lane.bottom;
+    list->AddRectFilled({view.left, top}, {view.right, bottom}, styled(ui.theme->raised));
+    if (lane.lane == TimelineLane::Sums) draw_buckets(ui, t, view, lane, item.min.y);
+    if (item.hovered && mouse.y >= top && mouse.y < bottom && mouse.x >= view.left) {
+      hovered = span_under(t, view, lane, mouse.x);
+    }
+    for (const bool waits : {true, false}) {  // a wait contains the last sums
+      for (const TimelineSpan& span : t.spans) {
+        if (span.device != lane.device || span.lane != lane.lane) continue;
+        if ((span.part < 0) != waits || !in_view(view, span.begin_s, span.end_s)) continue;
+        const float inset = waits ? std::round((bottom - top) / 3) : 0;
+        draw_span(ui, t, span, view, top + inset, bottom - inset, &span == hovered);
+      }
+    }
+  }
+  list->PopClipRect();
+  if (hovered != nullptr && !item.held) show_tooltip(ui, describe(t, *hovered));
+}
+
+void draw_lanes(const Panel& p, const StepTimeline& t) {
+  Ui& ui = p.ui;
+  TrainingForm& form = p.view.forms.training;
+  const std::vector<Lane> lanes = lanes_of(ui, t);
+  const float height = lanes.back().bottom;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const Item item = control(kPath, {width, height + ui.px(kAxisHeight)});
+  record(ui, item, kPath, "timeline", "",
+         fmt::format("{:.4f} to {:.4f}", form.timeline_begin, form.timeline_end));
+  if (!item.visible || t.seconds <= 0) return;
+  const View view{.left = item.min.x + ui.px(kNameWidth),
+                  .right = item.max.x,
+                  .begin_s = form.timeline_begin * t.seconds,
+                  .end_s = form.timeline_end * t.seconds};
+  focus_ring(ui, item, ui.px(4));
+  draw_names(ui, t, lanes, item.min);
+  draw_spans(p, t, item, view, lanes);
+  draw_axis(ui, view, item.min.y, item.min.y + height);
+  use_pointer(form, item, view, t.seconds);
+  if (has_keys(item)) use_keys(form);
+}
+
+// --- card -----------------------------------------------------------------------------------
+
+std::string sentence_of(const StepTimeline& t) {
+  if (!t.timed) {
+    return trf("Step {} on emulated GPUs: the order is right, the times mean nothing.", t.step);
+  }
+  std::string text = t.devices.size() == 1
+                         ? trf("Step {} took {}.", t.step, format_seconds(t.seconds))
+                         : trf("Step {} took {} on {} devices.", t.step, format_seconds(t.seconds),
+                               t.devices.size());
+  if (t.sums_unseen) {
+    text += std::string(" ") + tr("The GPUs sum the gradients beside their computation; only the "
+                                  "wait for the sums can be recorded.");
+  }
+  const double overlapped = overlapped_share(t);
+  if (std::isfinite(overlapped)) {
+    text += " " + trf("Backward still ran during {} of the time from the first full bucket to the "
+                      "complete sums.",
+                      percent(overlapped));
+  }
+  return text;
+}
+
+// The loss of every step recorded by the page, at most as many points as a trace holds.
+std::vector<LossPoint> losses_of(const TrainingRun& run) {
+  constexpr std::size_t kMost = 4096;
+  const StepColumns& steps = run.steps();
+  const std::size_t stride = steps.size() / kMost + 1;
+  std::vector<LossPoint> losses;
+  for (std::size_t i = 0; i < steps.size(); i += stride) {
+    losses.push_back({.step = static_cast<std::int64_t>(steps.step[i]),
+                      .t_s = steps.t_s[i],
+                      .loss = steps.loss[i]});
+  }
+  return losses;
+}
+
+void draw_buttons(const Panel& p, const TrainingRun& run, const StepTimeline& t) {
+  Ui& ui = p.ui;
+  TrainingForm& form = p.view.forms.training;
+  Row row(ui, {1, -120, -130});
+  row.next();
+  bool held = form.held_timeline.has_value();
+  if (checkbox(ui, "training/lanes/hold", tr("Hold this step"), held,
+               tr("Keeps showing this step while the training records others."))) {
+    form.held_timeline = held ? std::optional(t) : std::nullopt;
+  }
+  row.next();
+  const bool zoomed = is_zoomed(form);
+  if (button(ui, "training/lanes/whole", tr("Whole step"),
+             {.enabled = zoomed,
+              .hint = zoomed ? tr("Double-click") : tr("The whole step is shown."),
+              .width = -1})) {
+    set_view(form, 0, 1);
+  }
+  row.next();
+  if (button(ui, "training/lanes/export", tr("Export trace"),
+             {.hint = tr("Saves this step and the loss as a Chrome trace in your home folder; "
+                         "Perfetto and chrome://tracing open it."),
+              .width = -1})) {
+    p.out.push_back(SaveText{plot::save_file(fmt::format("training-step-{}", t.step), "trace.json"),
+                             chrome_trace({t}, losses_of(run))});
+  }
+}
+
+// Shown without a timeline: what is pending, or how to obtain one.
+void draw_no_timeline(const Panel& p, const TrainingRun& run) {
+  TrainingForm& form = p.view.forms.training;
+  if (run.request().timeline) {
+    muted(p.ui, runs(p, Page::Training)
+                    ? tr("The first two steps are warm-up; the third one appears here.")
+                    : tr("The training ended before a step was recorded."));
+    return;
+  }
+  if (form.request.timeline) {
+    muted(p.ui, tr("The next training run records one step per second."));
+    return;
+  }
+  muted(p.ui, tr("To see when each layer ran and how the gradient sums hide under backward, "
+                 "record a timeline."));
+  if (button(
+          p.ui, "training/lanes/on", tr("Record a timeline"),
+          {.hint = tr("Ticks the box under More settings; applies to the next training run.")})) {
+    form.request.timeline = true;
+  }
+}
+
+}  // namespace
+
+void draw_training_timeline(const Panel& p, const TrainingRun& run) {
+  Card card(p, "training/lanes", tr("Timeline of a step"),
+            {.hint = tr("When each layer ran, on every device and stream. The wheel zooms, "
+                        "dragging pans, a double-click shows the whole step; with the keyboard, "
+                        "the arrow keys do.")});
+  if (!card) return;
+  const TrainingForm& form = p.view.forms.training;
+  if (!run.timeline() && !form.held_timeline) return draw_no_timeline(p, run);
+  const StepTimeline t = form.held_timeline ? *form.held_timeline : *run.timeline();
+  const std::string sentence = sentence_of(t);
+  body(p.ui, sentence);
+  record_item(p.ui, "training/lanes/sentence", "text", sentence);
+  draw_buttons(p, run, t);
+  swatch_legend(p, legend_of(*p.ui.theme, t));
+  draw_lanes(p, t);
+}
+
+}  // namespace lab::ui

@@ -74,10 +74,11 @@ constexpr std::array<ImU32, 4> kWarmDark{rgb(0xffb27d), rgb(0xf09aa6), rgb(0xe6c
 constexpr std::array<ImU32, 4> kWarmLight{rgb(0xa85a20), rgb(0xb0506a), rgb(0x8a6a30),
                                           rgb(0xc0432c)};
 
-constexpr std::array<ImU32, 6> kRunsDark{rgb(0xb58cff), rgb(0xa3d63f), rgb(0xff6fae),
-                                         rgb(0xc8a27a), rgb(0xff9a8f), rgb(0xe3e7ec)};
-constexpr std::array<ImU32, 6> kRunsLight{rgb(0x7a3fd6), rgb(0x4c8a12), rgb(0xd4246f),
-                                          rgb(0x8a5f35), rgb(0xe0493b), rgb(0x2c333c)};
+// Apart from every colour of a device.
+constexpr std::array<ImU32, 6> kRunsDark{rgb(0xdf6fe6), rgb(0xa3d63f), rgb(0xff6fae),
+                                         rgb(0xb08a5e), rgb(0x4cae4f), rgb(0xe3e7ec)};
+constexpr std::array<ImU32, 6> kRunsLight{rgb(0xb02fc4), rgb(0x4c8a12), rgb(0xd4246f),
+                                          rgb(0x5a4328), rgb(0x9a1414), rgb(0x2c333c)};
 
 double linear(unsigned channel) {
   const double c = channel / 255.0;

@@ -206,7 +206,7 @@ KeptRun read_run(const fs::path& file, JobId id) {
     std::error_code ignored;
     const std::uintmax_t bytes = fs::file_size(file, ignored);
     if (bytes > kMostRunBytes) corrupt(trf("it has {} bytes, more than {}", bytes, kMostRunBytes));
-    const Json json = files::parse_object(files::read_text_file(file), tr("it"));
+    const Json json = files::parse_object(files::read_text_file(file), tr("the file"));
     if (json.at("format").get<int>() != kFormat) {
       corrupt(trf("it has format {}, but this version reads format {}",
                   json.at("format").get<int>(), kFormat));

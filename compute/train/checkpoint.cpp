@@ -191,7 +191,7 @@ Json changes_json(const std::vector<TrainingChanged>& changes) {
 }
 
 std::vector<TrainingChanged> read_changes(const Json& json) {
-  if (!json.is_array()) corrupt(tr("changes is not a list"));
+  if (!json.is_array()) corrupt(tr("'changes' is not a list"));
   std::vector<TrainingChanged> changes;
   for (const Json& one : json) {
     changes.push_back({.step = whole(one, "step", 0),
@@ -238,7 +238,7 @@ RunFile parse_run_file(std::string_view content) {
   run.request = training_from_json(member(body, "request").dump());
   if (body.contains("changes")) run.changes = read_changes(body["changes"]);
   const Json& files = member(body, "files");
-  if (!files.is_array()) corrupt(tr("files is not a list"));
+  if (!files.is_array()) corrupt(tr("'files' is not a list"));
   for (const Json& file : files) {
     run.files.push_back({text(file, "name"), whole(file, "bytes", 0), text(file, "sha256")});
   }

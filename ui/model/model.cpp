@@ -151,7 +151,6 @@ void Model::on(const Event& e, const JobStarted& p) {
     runs_.emplace_back(e.job, *c);
     evict_old_runs();
   }
-  add_log(e.t_s, e.job, Severity::Info, trf("{} started", p.title));
 }
 
 void Model::on(const Event& e, const JobFinished& p) {
@@ -169,15 +168,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();
   }
-  switch (p.outcome) {
-    case Outcome::Done: add_log(e.t_s, e.job, Severity::Info, trf("{} done", job_->title)); break;
-    case Outcome::Cancelled:
-      add_log(e.t_s, e.job, Severity::Warning, trf("{} stopped on request", job_->title));
-      break;
-    case Outcome::Failed:
-      add_log(e.t_s, e.job, Severity::Error, trf("{} failed: {}", job_->title, p.error));
-      break;
-  }
+  add_end(e.job, p);
   job_.reset();
 }
 
@@ -195,19 +186,19 @@ void Model::on(const Event& e, const Progress& p) {
 
 void Model::on(const Event& e, const LogLine& p) {
   if (job_ && job_->id == e.job && p.severity == Severity::Info) state_of(job_->page).said = p.text;
-  add_log(e.t_s, e.job, p.severity, p.text);
+  add_log(e.job, p.severity, p.text);
 }
 
 void Model::on(const Event& e, const Skipped& p) {
   if (is_job(e, Page::Matmul)) matmul_.now().skipped.push_back(p);
   if (is_job(e, Page::Transfers)) transfers_.now().skipped.push_back(p);
   if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
-  add_log(e.t_s, e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
+  add_log(e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
 void Model::on(const Event& e, const RungFailed& p) {
   if (is_job(e, Page::Matmul)) matmul_.now().failed.push_back(p);
-  add_log(e.t_s, e.job, Severity::Error,
+  add_log(e.job, Severity::Error,
           trf("{} in {} at {} on {} failed: {}", p.kernel, to_string(p.dtype), p.n,
               to_string(p.device), p.reason));
 }
@@ -367,13 +358,31 @@ void Model::on_training(const Event& e, const Part& p) {
 
 void Model::on(const Event& e, const TrainingChanged& p) {
   on_training(e, p);
-  add_log(e.t_s, e.job, Severity::Info, trf("After step {}: {}", p.step, change_text(p)));
+  add_log(e.job, Severity::Info, trf("After step {}: {}", p.step, change_text(p)));
 }
 
-void Model::add_log(double t_s, JobId job, Severity severity, std::string text) {
-  log_.push_back({t_s, job, severity, std::move(text)});
-  ++log_count_;
-  if (log_.size() > kLogLines) log_.pop_front();
+void Model::add_end(JobId job, const JobFinished& p) {
+  const auto add = [&](Severity severity, std::string text) {
+    add_log(job, severity, std::move(text)).seconds = p.seconds;
+  };
+  switch (p.outcome) {
+    case Outcome::Done: return add(Severity::Info, trf("{} done", job_->title));
+    case Outcome::Cancelled:
+      return add(Severity::Warning, trf("{} stopped on request", job_->title));
+    case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));
+  }
+}
+
+LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
+  const std::time_t now = std::time(nullptr);
+  for (auto entry = log_.rbegin(); job != 0 && entry != log_.rend() && entry->job == job; ++entry) {
+    if (entry->severity != severity || entry->text != text) continue;
+    entry->when = now;
+    ++entry->times;
+    return *entry;
+  }
+  if (log_.size() == kLogLines) log_.pop_front();
+  return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}});
 }
 
 void Model::evict_old_runs() {

@@ -3,6 +3,7 @@
 // controller updates it before each frame, and the panels read it.
 #include <array>
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <map>
 #include <optional>
@@ -57,11 +58,14 @@ inline constexpr std::size_t kLogLines = 2000;
 inline constexpr std::size_t kTrainingRuns = 24;
 inline constexpr std::size_t kTrainingSteps = 4'000'000;
 
+// One line of the log. What a job says repeatedly is one line with a count.
 struct LogEntry {
-  double t_s = 0;
-  JobId job = 0;
+  std::time_t when = 0;  // wall clock, of the newest repetition
+  JobId job = 0;         // 0: not of a job
   Severity severity = Severity::Info;
   std::string text;
+  int times = 1;
+  std::optional<double> seconds;  // set in the line that tells how a job ended: its duration
 };
 
 // The kinds of runs whose results a page keeps apart, so that one never replaces another's.
@@ -154,7 +158,6 @@ class Model {
   const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
   const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
   const std::deque<LogEntry>& log() const { return log_; }
-  std::int64_t log_count() const { return log_count_; }  // lines ever added
 
  private:
   void on(const Event& e, const JobStarted& p);
@@ -201,7 +204,8 @@ class Model {
   bool is_job(const Event& e, Page page) const { return e.job != 0 && state(page).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
-  void add_log(double t_s, JobId job, Severity severity, std::string text);
+  void add_end(JobId job, const JobFinished& p);
+  LogEntry& add_log(JobId job, Severity severity, std::string text);
   void evict_old_runs();
 
   std::string restart_refusal_;
@@ -230,7 +234,6 @@ class Model {
   std::deque<TrainingRun> runs_;
   std::vector<TrainingRate> rates_;
   std::deque<LogEntry> log_;
-  std::int64_t log_count_ = 0;
 };
 
 }  // namespace lab::ui

@@ -44,8 +44,8 @@ std::string core_hint(const Silicon& silicon, int place, bool known, double shar
   const PortraitCore& core = silicon.cores[static_cast<std::size_t>(place)];
   const std::string device = lab::to_string(core.device->device);
   std::string text =
-      known ? trf("Core {} of {}, busy {} of the time", core.number, device, percent(share))
-            : trf("Core {} of {}", core.number, device);
+      known ? trf("{}, core {}, busy {} of the time", device, core.number, percent(share))
+            : trf("{}, core {}", device, core.number);
   if (core.kind != nullptr) text += '\n' + core_kind_text(*core.kind);
   for (const PortraitCache& cache : silicon.caches) {
     if (std::find(cache.cores.begin(), cache.cores.end(), place) == cache.cores.end()) continue;

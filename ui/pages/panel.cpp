@@ -157,10 +157,11 @@ void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any) {
   tabs.replaced = tabs.replaced && any;
   if (!any) return;
-  const char* const label = tabs.replaced ? tr("Back to the last run") : tr("Show the run before");
-  if (button(
-          p.ui, fmt::format("{}/replaced", key_of(page)), label,
-          {.hint = tr("The last run replaced its results; they are kept until the next one.")})) {
+  const char* const label =
+      tabs.replaced ? tr("Back to the last run") : tr("Show the previous run");
+  if (button(p.ui, fmt::format("{}/replaced", key_of(page)), label,
+             {.hint = tr("The last run replaced the results of the run before, which are kept "
+                         "until the next run.")})) {
     tabs.replaced = !tabs.replaced;
   }
 }

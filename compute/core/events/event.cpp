@@ -86,37 +86,27 @@ std::string moved_by(TransferMover mover, PeerMode way, int threads) {
   return mechanism;
 }
 
-namespace {
-
-double miss(const ScalingPrediction& p) {
-  return p.step_s / *p.measured_step_s - 1;
+std::string ModelMiss::text() const {
+  const std::string size = fmt::format("{:.0f} %", std::abs(share) * 100);
+  return share > 0 ? trf("{} too slow at {} devices", size, devices)
+                   : trf("{} too fast at {} devices", size, devices);
 }
 
-const ScalingPrediction* worst_of(const std::vector<ScalingPrediction>& checked) {
-  const ScalingPrediction* worst = nullptr;
+std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checked) {
+  std::optional<ModelMiss> worst;
   for (const ScalingPrediction& p : checked) {
     if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
-    if (worst == nullptr || std::abs(miss(p)) > std::abs(miss(*worst))) worst = &p;
+    const double share = p.step_s / *p.measured_step_s - 1;
+    if (!worst || std::abs(share) > std::abs(worst->share)) worst = ModelMiss{share, p.devices};
   }
   return worst;
 }
 
-}  // namespace
-
-std::string worst_miss(const std::vector<ScalingPrediction>& checked) {
-  const ScalingPrediction* worst = worst_of(checked);
-  if (worst == nullptr) return "";
-  const double share = miss(*worst);
-  const std::string size = fmt::format("{:.0f} %", std::abs(share) * 100);
-  return share > 0 ? trf("{} too slow at {} devices", size, worst->devices)
-                   : trf("{} too fast at {} devices", size, worst->devices);
-}
-
 std::string why_withheld(const std::vector<ScalingPrediction>& checked) {
-  const ScalingPrediction* worst = worst_of(checked);
-  if (worst == nullptr || std::abs(miss(*worst)) <= kMaxModelMiss) return "";
-  return trf("the model is {}, measured here; a prediction needs a model within {:.0f} %",
-             worst_miss(checked), kMaxModelMiss * 100);
+  const std::optional<ModelMiss> worst = worst_miss(checked);
+  if (!worst || std::abs(worst->share) <= kMaxModelMiss) return "";
+  return trf("checked here, the model is {}; a prediction needs one within {:.0f} %", worst->text(),
+             kMaxModelMiss * 100);
 }
 
 std::string describe_faster(const TransferFit& fit) {
@@ -125,9 +115,10 @@ std::string describe_faster(const TransferFit& fit) {
                                         trf("{} to {}", to_string(fit.from), to_string(fit.to)));
   const std::string workers = moved_by(fit.mover, fit.peer, fit.threads);
   const std::string from = format_bytes(range.from_bytes);
-  return range.to_bytes ? trf("{}: {} are faster than one from {} to {}.", where, workers, from,
-                              format_bytes(*range.to_bytes))
-                        : trf("{}: {} are faster than one from {}.", where, workers, from);
+  return range.to_bytes
+             ? trf("{}: {} are faster than one thread for {} to {}.", where, workers, from,
+                   format_bytes(*range.to_bytes))
+             : trf("{}: {} are faster than one thread from {} on.", where, workers, from);
 }
 
 std::string describe(const TransferPayoff& payoff) {

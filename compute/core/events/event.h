@@ -372,8 +372,13 @@ inline constexpr double kMaxModelMiss = 0.15;
 // largest miss is above kMaxModelMiss. Empty: they are not. Ignores a single device, which the
 // model is made from.
 std::string why_withheld(const std::vector<ScalingPrediction>& checked);
-// "12 % too fast at 2 devices": the largest miss; empty if nothing was checked.
-std::string worst_miss(const std::vector<ScalingPrediction>& checked);
+// The largest miss of the model; nullopt if nothing was checked.
+struct ModelMiss {
+  double share = 0;  // 0.12: the model's step takes 12 % longer than the measured one
+  int devices = 0;
+  std::string text() const;  // "12 % too slow at 2 devices"
+};
+std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checked);
 
 // A published or recorded training rate and the model's prediction of it.
 struct ComparedScaling {

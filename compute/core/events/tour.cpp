@@ -44,8 +44,9 @@ std::string peak_sentence(const TourFigure& f) {
 std::string copy_sentence(const TourFigure& f) {
   const std::string bytes = format_bytes(kTourCopy_bytes);
   if (is_gpu(f.device)) {
-    return trf("To bring {} from main memory to the GPU: the price of asking, not of the bytes.",
-               bytes);
+    return trf(
+        "The time to bring {} from main memory to the GPU: the price of asking, not of the bytes.",
+        bytes);
   }
   if (!f.one_thread_s) {
     return trf("One core copies {} in this time; several would first have to be woken.", bytes);

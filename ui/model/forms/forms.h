@@ -166,6 +166,7 @@ struct LearnForm {
 struct LogForm {
   bool info = true, warning = true, error = true;
   std::string filter;
+  std::set<JobId> open;  // jobs whose notes are shown; not saved
 };
 
 struct Forms {

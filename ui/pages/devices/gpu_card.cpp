@@ -141,10 +141,10 @@ std::string hint_of(const GpuProcess& one) {
 }
 
 void process_rows(const Panel& p, const std::string& path, const std::vector<GpuProcess>& all) {
-  const std::vector<Column> columns{{.label = LAB_TEXT("process ID"), .weight = 1},
-                                    {.label = LAB_TEXT("type"), .weight = 1},
-                                    {.label = LAB_TEXT("name"), .weight = 3},
-                                    {.label = LAB_TEXT("load"), .weight = 1, .number = true},
+  const std::vector<Column> columns{{.label = LAB_TEXT("Process ID"), .weight = 1},
+                                    {.label = LAB_TEXT("Type"), .weight = 1},
+                                    {.label = LAB_TEXT("Name"), .weight = 3},
+                                    {.label = LAB_TEXT("Load"), .weight = 1, .number = true},
                                     {.label = LAB_TEXT("GPU memory"), .weight = 2, .number = true}};
   if (!begin_table(p.ui, path, columns)) return;
   for (std::size_t i = 0; i < std::min(all.size(), kMaxProcesses); ++i) {

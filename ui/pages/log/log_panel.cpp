@@ -1,11 +1,15 @@
-// The Log page: events, one per line.
+// The Log page: one line per job, which its notes fold out of, and what needs attention below it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <ctime>
+#include <deque>
+#include <set>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
@@ -36,19 +40,24 @@ bool passes(const LogForm& form, const LogEntry& entry) {
   return wanted[static_cast<std::size_t>(entry.severity)] && contains_text(entry.text, form.filter);
 }
 
-std::string time_of_day_text(double t_s) {
-  const auto whole = static_cast<std::int64_t>(t_s);
-  const std::int64_t minutes = whole / 60;
-  return fmt::format("{:02}:{:02}:{:04.1f}", minutes / 60, minutes % 60,
-                     t_s - static_cast<double>(minutes * 60));
+std::string time_text(std::time_t when) {
+  std::tm local{};
+  if (::localtime_r(&when, &local) == nullptr) return "";
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+std::string text_of(const LogEntry& entry) {
+  return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
 
 std::string as_text(const Panel& p) {
   std::string text;
   for (const LogEntry& entry : p.model.log()) {
     if (!passes(p.view.forms.log, entry)) continue;
-    text += fmt::format("{}  {:<7}  {}\n", time_of_day_text(entry.t_s), word(entry.severity),
-                        entry.text);
+    text +=
+        fmt::format("{}  {:<7}  {}", time_text(entry.when), word(entry.severity), text_of(entry));
+    if (entry.seconds) text += fmt::format("  {}", format_seconds(*entry.seconds));
+    text += '\n';
   }
   return text;
 }
@@ -78,47 +87,120 @@ void tools(const Panel& p) {
   }
 }
 
-void draw_line(const Panel& p, const LogEntry& entry) {
+constexpr float kTimeLeft = 26, kTextLeft = kTimeLeft + 84;  // units
+constexpr float kNoteIndent = 20;
+constexpr float kRightSpace = 110;  // for the duration and the chevron of a job
+
+// The notes of a finished job, which its line hides unless it is open.
+bool is_note(const Panel& p, const LogEntry& entry) {
+  const bool running = p.model.job() && p.model.job()->id == entry.job;
+  return entry.job != 0 && !entry.seconds && !running && entry.severity == Severity::Info;
+}
+
+using LogIterator = std::deque<LogEntry>::const_reverse_iterator;
+
+int notes_below(const Panel& p, LogIterator end_of_job) {
+  int notes = 0;
+  for (auto entry = end_of_job; entry != p.model.log().rend(); ++entry) {
+    if (entry->job != end_of_job->job) break;
+    if (is_note(p, *entry) && passes(p.view.forms.log, *entry)) ++notes;
+  }
+  return notes;
+}
+
+void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 pos, float right) {
+  Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* mono = ui.fonts.mono;
+  const std::string seconds = format_seconds(*entry.seconds);
+  draw_text(list, mono,
+            {right - ui.px(24) - text_size(mono, seconds).x,
+             pos.y + ui.fonts.body->Ascent - mono->Ascent},
+            ui.theme->muted, seconds);
+  if (notes == 0) return;
+  std::set<JobId>& open = p.view.forms.log.open;
+  const std::string path = fmt::format("log/job/{}", entry.job);
+  const Item item = control_at(path, pos, {right, pos.y + ui.px(20)});
+  if (item.pressed && open.erase(entry.job) == 0) open.insert(entry.job);
+  const bool is_open = open.contains(entry.job);
+  draw_icon(list, is_open ? kIconChevronDown : kIconChevronRight,
+            {right - ui.px(18), pos.y + ui.px(1)}, ui.px(16),
+            styled(item.hovered ? ui.theme->text : ui.theme->muted));
+  focus_ring(ui, item, ui.px(4));
+  record(ui, item, path, "foldout", entry.text, is_open ? "open" : "closed");
+  if (item.hovered) {
+    show_tooltip(ui, notes == 1 ? std::string(tr("1 note")) : trf("{} notes", notes));
+  }
+}
+
+// The line `index` of the page. `notes`: how many notes the line of a finished job folds out.
+void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   Ui& ui = p.ui;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float left = ui.px(26 + 104);
-  const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x - left);
+  const bool below_job = entry.job != 0 && !entry.seconds;
+  const float left = ui.px(kTextLeft + (below_job ? kNoteIndent : 0));
+  const float right = pos.x + ImGui::GetContentRegionAvail().x;
+  const float width = std::max(ui.px(80), right - ui.px(kRightSpace) - pos.x - left);
   ImFont* font = ui.fonts.body;
-  note_text(font, entry.text);
-  const std::string lines = break_lines(font, entry.text, width);
+  const std::string text = text_of(entry);
+  note_text(font, text);
+  const std::string lines = break_lines(font, text, width);
   const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
   ImGui::Dummy({left + width, std::max(size.y, font->FontSize)});
   if (!ImGui::IsItemVisible()) return;
+  record_item(ui, fmt::format("log/line/{}", index), "text", text);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Icon icon = entry.severity == Severity::Error     ? kIconError
                     : entry.severity == Severity::Warning ? kIconWarning
+                    : entry.seconds                       ? kIconCheck
                                                           : kIconInfo;
   const ImU32 color = entry.severity == Severity::Error     ? ui.theme->bad
                       : entry.severity == Severity::Warning ? ui.theme->warning
                                                             : ui.theme->muted;
-  draw_icon(list, icon, pos, ui.px(16), styled(color));
-  ImFont* mono = ui.fonts.mono;
-  const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
-  draw_text(list, mono, {pos.x + ui.px(26), pos.y + rise}, ui.theme->muted,
-            time_of_day_text(entry.t_s));
-  list->AddText(font, font->FontSize, {pos.x + left, pos.y}, styled(ui.theme->text), lines.c_str(),
-                nullptr, width);
+  const float icon_left = below_job ? left - ui.px(kNoteIndent + 4) : 0;
+  draw_icon(list, icon, {pos.x + icon_left, pos.y}, ui.px(16), styled(color));
+  if (!below_job) {
+    ImFont* mono = ui.fonts.mono;
+    const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
+    draw_text(list, mono, {pos.x + ui.px(kTimeLeft), pos.y + rise}, ui.theme->muted,
+              time_text(entry.when));
+  }
+  list->AddText(font, font->FontSize, {pos.x + left, pos.y},
+                styled(below_job ? ui.theme->muted : ui.theme->text), lines.c_str(), nullptr,
+                width);
+  if (entry.seconds) draw_end_of_job(p, entry, notes, pos, right);
+}
+
+void draw_running(const Panel& p) {
+  if (!p.model.job()) return;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float left = p.ui.px(kTextLeft);
+  ImGui::Dummy({p.ui.px(80), p.ui.fonts.body->FontSize});
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_icon(list, kIconPlay, pos, p.ui.px(16), styled(p.ui.theme->accent));
+  draw_text(list, p.ui.fonts.body, {pos.x + p.ui.px(kTimeLeft), pos.y}, p.ui.theme->muted,
+            tr("running"));
+  draw_text_fitted(list, p.ui.fonts.body, {pos.x + left, pos.y},
+                   ImGui::GetContentRegionAvail().x - left, p.ui.theme->text, p.model.job()->title);
 }
 
 }  // namespace
 
 void draw_log_page(const Panel& p) {
+  const LogForm& form = p.view.forms.log;
   const StretchedArea area(p);
   tools(p);
   Card card(p, "log/lines", tr("Newest first"), {.extra = spare_height(p)});
   if (!card) return;
+  draw_running(p);
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
-    if (!passes(p.view.forms.log, *entry)) continue;
-    draw_line(p, *entry);
+    if (!passes(form, *entry)) continue;
+    if (is_note(p, *entry) && form.filter.empty() && !form.open.contains(entry->job)) continue;
+    draw_line(p, *entry, shown, entry->seconds && form.filter.empty() ? notes_below(p, entry) : 0);
     ++shown;
   }
-  if (shown > 0) return;
+  if (shown > 0 || p.model.job()) return;
   muted(p.ui, p.model.log().empty() ? tr("No entries yet. Jobs report their progress here.")
                                     : tr("No line matches the filter."));
 }

@@ -81,7 +81,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
   } else {
     fields.next();
     offer_split(p, "matmul",
-                tr("One device has all cores. To multiply on several at once, split them."));
+                tr("One device has all cores. To multiply on several at once, split the cores."));
   }
   if (form.request.together) {
     fields.next();
@@ -92,8 +92,9 @@ void fields_of(const Panel& p, MatmulForm& form) {
   segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
             tr("All rungs of the ladder, only the lab's fastest, or a selection."));
   fields.next();
-  input_number(p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
-               {.min = 1, .max = 16384, .step = 64, .hint = tr("Run live repeats it.")});
+  input_number(
+      p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
+      {.min = 1, .max = 16384, .step = 64, .hint = tr("The size that \"Run live\" repeats.")});
   fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
@@ -152,11 +153,12 @@ void empty_card(const Panel& p) {
   }
   const auto kind = static_cast<RunKind>(p.view.forms.matmul.tabs.kind);
   if (kind == RunKind::Live) {
-    muted(p.ui, tr("No live run yet. Run live repeats the kernels at one size until stopped."));
+    muted(p.ui, tr("No live run yet. \"Run live\" repeats the kernels at one size until stopped."));
     return;
   }
   if (kind == RunKind::Together) {
-    muted(p.ui, tr("Nothing has been measured at once yet. Tick Devices at once in the form."));
+    muted(p.ui,
+          tr("No devices have been measured at once yet. Tick \"Devices at once\" in the form."));
     return;
   }
   if (empty_page(p, "matmul/empty",

@@ -188,12 +188,13 @@ void table_tools(const Panel& p) {
         tr("Destination of the copy button in each row."));
   pair.next();
   control_label(p.ui, tr("Z = X + Y requires a single device"));
-  if (button(p.ui, "memory/add", tr("Add the two ticked"),
-             {.enabled = why.empty(),
-              .hint = why.empty()
-                          ? tr("On different devices, one of them is copied first if you agree.")
-                          : why,
-              .width = -1})) {
+  if (button(
+          p.ui, "memory/add", tr("Add the two ticked"),
+          {.enabled = why.empty(),
+           .hint = why.empty()
+                       ? tr("If they are on different devices, the lab asks before it copies one.")
+                       : why,
+           .width = -1})) {
     send(p, AddTensors{ids[0], ids[1]});
   }
 }

@@ -76,7 +76,7 @@ void device_boxes(const Panel& p, ScalingForm& form) {
   form.devices.resize(devices.size(), false);
   if (devices.size() < 2) {
     offer_split(p, "scaling",
-                tr("One CPU device has all cores here. To measure more devices, split them."));
+                tr("One CPU device has all cores here. To measure more devices, split the cores."));
     return;
   }
   const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -168,7 +169,7 @@ struct ScalingFigure {
   const char* path;
   std::string label;
   std::string value;
-  const char* hint;
+  std::string hint;
 };
 
 // A single device has no speed-up.
@@ -196,11 +197,15 @@ std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode
   if (const ScalingPoint* best = best_point(results.measured(mode))) {
     figures = best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
   }
-  const std::string miss = worst_miss(results.checked(mode).points);
+  const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   const auto add_check = [&] {
-    if (miss.empty()) return;
-    figures.push_back({"scaling/figure/check", tr("model, checked here"), miss,
-                       tr("The model's largest error at device counts that were measured.")});
+    if (!miss) return;
+    figures.push_back({"scaling/figure/check",
+                       trf("model's error, {}", devices_text(miss->devices)),
+                       percent(std::abs(miss->share)),
+                       trf("The model is {}: its largest error at device counts that were "
+                           "measured.",
+                           miss->text())});
   };
   const PredictedCurve& predicted = results.predicted(mode);
   if (predicted.points.empty()) {

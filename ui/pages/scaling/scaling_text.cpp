@@ -198,11 +198,11 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
   const std::string all = format_seconds(p.split.all_reduce_s);
   const std::string compute = format_seconds(p.split.compute_s);
   if (style == ParallelStyle::DataParallel) {
-    return trf("Limit: {} per step to send parameters and gradients, beside {} of compute.", all,
-               compute);
+    return trf("Limit: {} per step to send parameters and gradients, in addition to {} of compute.",
+               all, compute);
   }
   if (p.split.exposed_s > 0) {
-    return trf("Limit: {} all-reduce exposed per step.", format_seconds(p.split.exposed_s));
+    return trf("Limit: {} of all-reduce is exposed per step.", format_seconds(p.split.exposed_s));
   }
   return trf("All of the {} all-reduce is hidden behind {} of compute.", all, compute);
 }

@@ -103,7 +103,7 @@ void several_devices(const Panel& p) {
   const auto& devices = p.model.machine().devices;
   if (devices.size() != 1) return;
   offer_split(p, "training",
-              trf("{} has all {} cores. To train on several devices, split them.",
+              trf("{} has all {} cores. To train on several devices, split the cores.",
                   lab::to_string(devices.front().device), devices.front().cores.size()));
 }
 

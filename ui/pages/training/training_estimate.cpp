@@ -15,13 +15,13 @@ namespace {
 constexpr double kShort_s = 120;
 constexpr double kTooLong_s = 150;  // from here on, the short version is offered
 
-// "41 min", "3.2 h", "12 s".
+// "about 41 min", "about 3.2 h", "less than 1 s".
 std::string about(double seconds) {
   constexpr double kMinute = 60, kHour = 3600;
   if (seconds < 1) return tr("less than 1 s");
-  if (seconds < 2 * kMinute) return trf("{:.0f} s", seconds);
-  if (seconds < 2 * kHour) return trf("{:.0f} min", seconds / kMinute);
-  return trf("{:.1f} h", seconds / kHour);
+  if (seconds < 2 * kMinute) return trf("about {:.0f} s", seconds);
+  if (seconds < 2 * kHour) return trf("about {:.0f} min", seconds / kMinute);
+  return trf("about {:.1f} h", seconds / kHour);
 }
 
 std::string devices_text(const StartTraining& request) {
@@ -31,10 +31,10 @@ std::string devices_text(const StartTraining& request) {
 
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
-  const std::string text = estimate.probed ? trf("about {} on {}, from a probe",
-                                                 about(estimate.seconds), devices_text(request))
-                                           : trf("about {} on {}, as fast as before",
-                                                 about(estimate.seconds), devices_text(request));
+  const std::string text =
+      estimate.probed
+          ? trf("{} on {}, from a probe", about(estimate.seconds), devices_text(request))
+          : trf("{} on {}, as fast as before", about(estimate.seconds), devices_text(request));
   caption(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
   hint(p.ui, estimate.probed
@@ -66,8 +66,8 @@ void draw_training_estimate(const Panel& p, TrainingForm& form) {
   if (button(p.ui, "training/probe", tr("How long will it take?"),
              {.kind = ButtonKind::Quiet,
               .enabled = why.empty(),
-              .hint = why.empty() ? tr("Measures a few steps with these settings, about three "
-                                       "seconds of them")
+              .hint = why.empty() ? tr("Measures a few steps with these settings, for about "
+                                       "three seconds")
                                   : std::string_view(why),
               .width = -1})) {
     request.probe = true;

@@ -263,7 +263,7 @@ std::string describe(const StepTimeline& t, const TimelineSpan& span) {
     if (!layer.shape.empty()) text += ", " + layer.shape;
   }
   if (!t.timed) return text + "\n" + tr(kEmulatedGpu);
-  text += "\n" + trf("{} from {} after the step's start", format_seconds(span.seconds()),
+  text += "\n" + trf("{}, starting {} after the step's start", format_seconds(span.seconds()),
                      span.begin_s > 0 ? format_seconds(span.begin_s) : "0 s");
   if (span.phase == StepPhase::AllReduce && span.bytes > 0) {
     text += "\n" + trf("this device's part of a bucket of {}",
@@ -335,8 +335,8 @@ std::string sentence_of(const StepTimeline& t) {
                          : trf("Step {} took {} on {} devices.", t.step, format_seconds(t.seconds),
                                t.devices.size());
   if (t.sums_unseen) {
-    text += std::string(" ") + tr("The GPUs sum the gradients beside their computation; only the "
-                                  "wait for the sums can be recorded.");
+    text += std::string(" ") + tr("The GPUs sum the gradients while they compute; only the wait "
+                                  "for the sums can be recorded.");
   }
   const double overlapped = overlapped_share(t);
   if (std::isfinite(overlapped)) {
@@ -416,8 +416,8 @@ void draw_no_timeline(const Panel& p, const TrainingRun& run) {
 void draw_training_timeline(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/lanes", tr("Timeline of a step"),
             {.hint = tr("When each layer ran, on every device and stream. The wheel zooms, "
-                        "dragging pans, a double-click shows the whole step; with the keyboard, "
-                        "the arrow keys do.")});
+                        "dragging pans, a double-click shows the whole step. With the keyboard, "
+                        "left and right pan, up and down zoom.")});
   if (!card) return;
   const TrainingForm& form = p.view.forms.training;
   if (!run.timeline() && !form.held_timeline) return draw_no_timeline(p, run);

@@ -34,8 +34,9 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
   clamp_choice(form.to, devices.size());
   if (devices.size() <= 2) {  // a single device: nothing to choose
     fields.next();
-    offer_split(p, "transfers",
-                tr("One device has all cores. To measure transfers between devices, split them."));
+    offer_split(
+        p, "transfers",
+        tr("One device has all cores. To measure transfers between devices, split the cores."));
     return;
   }
   fields.next();
@@ -115,7 +116,7 @@ void transfer_results(const Panel& p) {
     if (runs(p, Page::Transfers)) {
       muted(p.ui, tr("Verifying and measuring the first case; it appears here immediately."));
     } else if (p.view.forms.transfers.tabs.kind == static_cast<int>(RunKind::Live)) {
-      muted(p.ui, tr("No live run yet. Run live repeats the first case until stopped."));
+      muted(p.ui, tr("No live run yet. \"Run live\" repeats the first case until stopped."));
     } else if (empty_page(p, "transfers/empty",
                           tr("Nothing has been measured yet. A sweep measures each size, verifies "
                              "it, and fits the cost of a transfer."),

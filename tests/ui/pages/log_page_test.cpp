@@ -1,0 +1,83 @@
+// The Log page: a line per job, its notes folded, warnings in sight.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+
+ui::Model model_of_jobs(int jobs) {
+  ui::Model model(machine_of(1));
+  for (JobId id = 1; id <= static_cast<JobId>(jobs); ++id) {
+    model.apply(event(id, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+    for (int i = 0; i < 3; ++i) {
+      model.apply(event(id, 2, LogLine{Severity::Info, "convolutions: direct"}));
+    }
+    model.apply(event(id, 2, LogLine{Severity::Warning, "the steps vary"}));
+    JobFinished end;
+    end.seconds = 12.5;
+    model.apply(event(id, 3, end));
+  }
+  return model;
+}
+
+std::vector<std::string> lines_of(const Lab& lab) {
+  std::vector<std::string> lines;
+  while (const ui::WidgetRect* line =
+             lab.backend.find("log/line/" + std::to_string(lines.size()))) {
+    lines.push_back(line->label);
+  }
+  return lines;
+}
+
+TEST(LogPage, HasOneLinePerJobAndItsWarnings) {
+  Lab lab(model_of_jobs(2));
+  lab.open(Page::Log);
+  const std::vector<std::string> closed{"Training lenet on cpu:0 done", "the steps vary",
+                                        "Training lenet on cpu:0 done", "the steps vary"};
+  EXPECT_EQ(lines_of(lab), closed);
+}
+
+TEST(LogPage, FoldsOutTheNotesOfOneJob) {
+  Lab lab(model_of_jobs(2));
+  lab.open(Page::Log);
+  lab.click("log/job/1");
+  const std::vector<std::string> open{"Training lenet on cpu:0 done", "the steps vary",
+                                      "Training lenet on cpu:0 done", "the steps vary",
+                                      "convolutions: direct (3 times)"};
+  EXPECT_EQ(lines_of(lab), open);
+  lab.click("log/job/1");
+  EXPECT_EQ(lines_of(lab).size(), 4U);
+}
+
+TEST(LogPage, TheFilterLooksIntoFoldedNotes) {
+  Lab lab(model_of_jobs(2));
+  lab.open(Page::Log);
+  lab.view.forms.log.filter = "CONVOLUTIONS";
+  lab.frames(2);
+  EXPECT_EQ(lines_of(lab).size(), 2U);
+}
+
+TEST(LogPage, ShowsTheNotesOfARunningJob) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  model.apply(event(1, 2, LogLine{Severity::Info, "convolutions: direct"}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_TRUE(lab.visible("log/running"));
+  EXPECT_TRUE(lab.visible("log/line/0"));
+}
+
+TEST(LogPage, LinesOfNoJobAreNeverCounted) {
+  ui::Model model(machine_of(1));
+  for (int i = 0; i < 2; ++i) model.apply(event(0, 1, LogLine{Severity::Info, "saved x.csv"}));
+  EXPECT_EQ(model.log().size(), 2U);
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -191,10 +191,13 @@ struct ToJson {
     add_split(json, e.split);
     json["process_s"] = e.process_s;
     json["fixed_s"] = e.fixed_s;
+    if (!e.withheld.empty()) {
+      for (const auto& [key, value] : json.items()) {
+        if (value.is_number_float()) json[key] = nullptr;
+      }
+      json["withheld"] = e.withheld;
+    }
     json["measured_step_s"] = number(e.measured_step_s);
-    if (e.withheld.empty()) return json;
-    for (const char* key : {"step_s", "images_per_s", "speedup", "efficiency"}) json[key] = nullptr;
-    json["withheld"] = e.withheld;
     return json;
   }
   Result operator()(const TensorResult& e) const {

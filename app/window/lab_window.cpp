@@ -120,7 +120,10 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
   const std::string no_font = fonts_.why_not_shown(view_.wanted_language());
   if (!no_font.empty()) controller_.log(Severity::Warning, no_font);
   controller_.offer_references(references_future_.get());
-  controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
+  // A window without a person neither shows their runs nor replaces them.
+  if (!unattended()) {
+    controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
+  }
 }
 
 void LabWindow::apply_options() {
@@ -168,8 +171,10 @@ std::optional<RestartPlan> LabWindow::run() {
     stop = window_.should_close() || interrupt_.requested() || finished() ||
            controller_.restart_wanted();
   }
-  if (!unattended()) store_settings();
-  controller_.store_runs(view_.forms.training);
+  if (!unattended()) {
+    store_settings();
+    controller_.store_runs(view_.forms.training);
+  }
   if (options_.frame_stats) print_frame_stats();
   std::optional<RestartPlan> plan =
       interrupt_.requested() ? std::nullopt : controller_.restart_wanted();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/changes_json.h"
 #include "compute/core/fields/field_json.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/files/json_fields.h"
@@ -47,19 +48,6 @@ Json started_json(const TrainingStarted& s) {
           {"class_names", s.class_names}};
 }
 
-Json changes_json(const std::vector<TrainingChanged>& changes) {
-  Json list = Json::array();
-  for (const TrainingChanged& c : changes) {
-    list.push_back({{"step", c.step},
-                    {"t_s", c.t_s},
-                    {"setting", c.setting},
-                    {"before", c.before},
-                    {"after", c.after},
-                    {"total_steps", c.total_steps}});
-  }
-  return list;
-}
-
 Json run_json(const ui::TrainingRun& run, const std::string& name) {
   const ui::StepColumns& s = run.steps();
   const ui::EpochColumns& e = run.epochs();
@@ -76,7 +64,7 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
                     {"test_acc", thinned(e.test_acc)},
                     {"seconds", thinned(e.seconds)},
                     {"speed", thinned(e.images_per_s)}};
-  json["changes"] = changes_json(run.changes());
+  json["changes"] = changes_to_json(run.changes());
   if (run.done()) {
     json["done"] = {{"images_per_s", run.done()->images_per_s},
                     {"seconds", run.done()->seconds},
@@ -181,14 +169,7 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   ui::TrainingRun run(id, request);
   if (json.contains("started")) run.add(read_started(json["started"], request));
   replay(json, run);
-  for (const Json& c : json.at("changes")) {
-    run.add(TrainingChanged{.step = c.at("step").get<std::int64_t>(),
-                            .t_s = c.at("t_s").get<double>(),
-                            .setting = c.at("setting").get<std::string>(),
-                            .before = c.at("before").get<std::string>(),
-                            .after = c.at("after").get<std::string>(),
-                            .total_steps = c.at("total_steps").get<std::int64_t>()});
-  }
+  for (const TrainingChanged& change : changes_from_json(json.at("changes"))) run.add(change);
   if (json.contains("done")) {
     TrainingDone done;
     done.images_per_s = json["done"].at("images_per_s").get<double>();

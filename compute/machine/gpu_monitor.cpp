@@ -4,11 +4,11 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "compute/core/events/gpu_readings.h"
 #include "compute/core/language.h"
+#include "compute/core/monotonic_clock.h"
 #include "compute/core/printable.h"
 #include "compute/gpu/nvml/nvml_readings.h"
 #include "compute/machine/nvidia_gpus.h"
@@ -22,11 +22,6 @@ constexpr double kShareOfCore = 0.002;  // separately for fast and slow readings
 constexpr double kThroughputInterval_s = 5, kThroughputShareOfCore = 0.0005;
 constexpr const char* kAsleep =
     LAB_TEXT("the GPU is asleep to save power; reading it would wake it");
-
-double steady_s() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 double thread_cpu_s() {
   timespec t{};
@@ -78,8 +73,8 @@ struct GpuMonitor::Impl {
   };
 
   explicit Impl(GpuMonitorOptions o) : options(std::move(o)) {
-    if (!options.now_s) options.now_s = steady_s;
-    if (!options.spent) options.spent = [] { return PollCost{thread_cpu_s(), steady_s()}; };
+    if (!options.now_s) options.now_s = monotonic_s;
+    if (!options.spent) options.spent = [] { return PollCost{thread_cpu_s(), monotonic_s()}; };
   }
 
   // Returns what the calling thread spends on `work`.

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <utility>
 
@@ -20,11 +19,6 @@ constexpr double kWarmUpShare = 0.1;
 constexpr double kLongBody_s = 0.01;  // above this, cold caches at the start are negligible
 
 }  // namespace
-
-double monotonic_s() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 double thread_cpu_s() {
   timespec t{};

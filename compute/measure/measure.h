@@ -19,12 +19,10 @@
 #include <vector>
 
 #include "compute/core/events/stats.h"
+#include "compute/core/monotonic_clock.h"
 #include "compute/machine/thread_pool.h"
 
 namespace lab {
-
-// Returns seconds on the monotonic clock.
-double monotonic_s();
 
 // Returns the CPU time of the calling thread in seconds, which excludes time taken by other
 // processes.

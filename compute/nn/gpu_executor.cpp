@@ -41,7 +41,7 @@ class GpuTimes {
   // All recorded work is complete.
   void report() {
     if (parts_.empty()) return;
-    double at_s = steady_s() - events_[parts_.size()]->seconds_since(*events_[0]);
+    double at_s = monotonic_s() - events_[parts_.size()]->seconds_since(*events_[0]);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const double end_s = at_s + events_[i + 1]->seconds_since(*events_[i]);
       observer_->ran(parts_[i].phase, parts_[i].op, at_s, end_s);

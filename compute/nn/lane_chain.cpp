@@ -207,7 +207,7 @@ void LaneChain::report(StepObserver& observer, Direction direction, double secon
   double own = 0;
   for (const Part& part : parts_) own += part.seconds;
   const double factor = own > 0 ? seconds / own : 0;
-  double at_s = steady_s() - seconds;
+  double at_s = monotonic_s() - seconds;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const bool forward = direction == Direction::Forward;
     const std::size_t at = forward ? i : parts_.size() - 1 - i;

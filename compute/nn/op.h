@@ -2,7 +2,6 @@
 // Building blocks of a network: values, operations, and the arguments of forward and backward
 // passes.
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
@@ -11,6 +10,7 @@
 
 #include "compute/core/dtype.h"
 #include "compute/core/events/training_profile.h"
+#include "compute/core/monotonic_clock.h"
 #include "compute/gpu/gpu_layers.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/machine/scratch.h"
@@ -85,11 +85,6 @@ class StepObserver {
   }
 };
 
-// Seconds on the steady clock, whose origin is arbitrary.
-inline double steady_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Runs `work` and reports its time if `observer` is not null.
 template <typename Work>
 void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Work& work) {
@@ -97,9 +92,9 @@ void observed(StepObserver* observer, StepPhase phase, std::size_t op, const Wor
     work();
     return;
   }
-  const double begin_s = steady_s();
+  const double begin_s = monotonic_s();
   work();
-  observer->ran(phase, op, begin_s, steady_s());
+  observer->ran(phase, op, begin_s, monotonic_s());
 }
 
 struct GpuPass;  // gpu_state.h

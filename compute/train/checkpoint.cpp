@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/changes_json.h"
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
@@ -177,33 +178,6 @@ TrainingPosition read_position(const Json& json) {
   return p;
 }
 
-Json changes_json(const std::vector<TrainingChanged>& changes) {
-  Json list = Json::array();
-  for (const TrainingChanged& c : changes) {
-    list.push_back({{"step", c.step},
-                    {"t_s", c.t_s},
-                    {"setting", c.setting},
-                    {"before", c.before},
-                    {"after", c.after},
-                    {"total_steps", c.total_steps}});
-  }
-  return list;
-}
-
-std::vector<TrainingChanged> read_changes(const Json& json) {
-  if (!json.is_array()) corrupt(tr("'changes' is not a list"));
-  std::vector<TrainingChanged> changes;
-  for (const Json& one : json) {
-    changes.push_back({.step = whole(one, "step", 0),
-                       .t_s = real(one, "t_s"),
-                       .setting = text(one, "setting"),
-                       .before = text(one, "before"),
-                       .after = text(one, "after"),
-                       .total_steps = whole(one, "total_steps", 0)});
-  }
-  return changes;
-}
-
 StateFile describe_file(std::string name, std::span<const std::byte> bytes) {
   return {std::move(name), static_cast<std::int64_t>(bytes.size()), checksum(bytes)};
 }
@@ -217,7 +191,7 @@ std::string format_run_file(const RunFile& run) {
     body["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
   body["request"] = Json::parse(to_json(run.request));
-  if (!run.changes.empty()) body["changes"] = changes_json(run.changes);
+  if (!run.changes.empty()) body["changes"] = changes_to_json(run.changes);
   const Json whole_file{{"format", kFormat}, {"sha256", checksum(body)}, {"run", body}};
   return whole_file.dump(2) + "\n";
 }
@@ -236,7 +210,7 @@ RunFile parse_run_file(std::string_view content) {
   RunFile run;
   run.position = read_position(member(body, "position"));
   run.request = training_from_json(member(body, "request").dump());
-  if (body.contains("changes")) run.changes = read_changes(body["changes"]);
+  if (body.contains("changes")) run.changes = changes_from_json(body["changes"]);
   const Json& files = member(body, "files");
   if (!files.is_array()) corrupt(tr("'files' is not a list"));
   for (const Json& file : files) {

@@ -160,7 +160,11 @@ void EventFile::flush() {
   while (done < pending_.size()) {
     const ssize_t wrote = ::write(file_, pending_.data() + done, pending_.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) fail(path_, errno);
+    if (wrote < 0) {
+      const int error = errno;
+      pending_.clear();  // what follows a record that was cut off could not be read
+      fail(path_, error);
+    }
     done += static_cast<std::size_t>(wrote);
   }
   pending_.clear();

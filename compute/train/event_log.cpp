@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
 
 namespace lab {
@@ -28,8 +29,14 @@ std::filesystem::path event_folder(const std::filesystem::path& logdir, const st
   return folder;
 }
 
-EventLog::EventLog(const StartTraining& request, RunContext& ctx, const TrainingSink& sink)
-    : ctx_(ctx), sink_(sink) {
+void check_event_folder(const std::filesystem::path& logdir) {
+  files::make_folder(logdir);
+  files::check_writable(logdir / "events.out.tfevents");
+}
+
+EventLog::EventLog(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
+                   std::int64_t step)
+    : ctx_(ctx), sink_(sink), step_(step) {
   file_.emplace(event_folder(request.logdir, request.model));
   file_->flush();
   ctx_.emit(LogLine{Severity::Info,

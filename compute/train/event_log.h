@@ -15,10 +15,15 @@ namespace lab {
 // itself. A number follows if the folder exists.
 std::filesystem::path event_folder(const std::filesystem::path& logdir, const std::string& model);
 
+// Throws Error(Io) if no event file could be written into a folder in `logdir`, which is created.
+void check_event_folder(const std::filesystem::path& logdir);
+
 class EventLog {
  public:
-  // Throws Error(Io) if the file cannot be created. All arguments must outlive the log.
-  EventLog(const StartTraining& request, RunContext& ctx, const TrainingSink& sink);
+  // `step`: the steps made before this run. Throws Error(Io) if the file cannot be created. The
+  // other arguments must outlive the log.
+  EventLog(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
+           std::int64_t step);
 
   // Writes StepDone and EpochDone. If a write fails, the training goes on without the file, and a
   // warning gives the reason.
@@ -31,7 +36,7 @@ class EventLog {
   RunContext& ctx_;
   const TrainingSink& sink_;
   std::optional<EventFile> file_;
-  std::int64_t step_ = 0;
+  std::int64_t step_;
 };
 
 }  // namespace lab

@@ -8,8 +8,10 @@
 namespace lab {
 namespace {
 
-// More than all operations of any model, in both directions.
-constexpr std::size_t kSpansPerDevice = 1024;
+// A thread sums a bucket in several parts, if others reach it later; more parts than these are not
+// recorded.
+constexpr std::size_t kPartsPerBucket = 32;
+constexpr std::size_t kOtherSpans = 8;  // batch, loss, update, wait for the sums
 
 template <typename T>
 void keep_every_second(std::vector<T>& values) {
@@ -32,8 +34,8 @@ class StepRecorder::DeviceRecorder final : public nn::StepObserver {
     double begin_s = 0, end_s = 0;
   };
 
-  explicit DeviceRecorder(std::size_t buckets) : ready_s(buckets) {
-    spans.reserve(kSpansPerDevice);
+  DeviceRecorder(std::size_t ops, std::size_t buckets) : ready_s(buckets) {
+    spans.reserve(2 * ops + kPartsPerBucket * buckets + kOtherSpans);
   }
 
   void begin(std::int64_t of_batch) {
@@ -43,14 +45,14 @@ class StepRecorder::DeviceRecorder final : public nn::StepObserver {
     std::fill(ready_s.begin(), ready_s.end(), 0.0);
   }
   void add(const Raw& span) {
-    if (spans.size() < kSpansPerDevice) {
+    if (spans.size() < spans.capacity()) {
       spans.push_back(span);
     } else {
       ++lost;
     }
   }
   void done(StepPhase phase, std::size_t op, double seconds) override {
-    const double now_s = nn::steady_s();
+    const double now_s = monotonic_s();
     ran(phase, op, now_s - seconds, now_s);
   }
   // Sums are recorded bucket by bucket instead.
@@ -78,7 +80,7 @@ StepRecorder::StepRecorder(std::span<const nn::Network* const> networks,
     layers_.push_back({.name = name.layer, .kind = name.kind, .shape = name.shape});
   }
   for (std::size_t i = 0; i < networks_.size(); ++i) {
-    devices_.push_back(std::make_unique<DeviceRecorder>(buckets_.size()));
+    devices_.push_back(std::make_unique<DeviceRecorder>(layers_.size(), buckets_.size()));
   }
 }
 
@@ -95,7 +97,7 @@ nn::StepObserver& StepRecorder::device(std::size_t replica, nn::StepObserver* ne
 }
 
 void StepRecorder::ready(std::size_t replica, std::size_t bucket) {
-  devices_[replica]->ready_s[bucket] = nn::steady_s();
+  devices_[replica]->ready_s[bucket] = monotonic_s();
 }
 
 void StepRecorder::summed(std::size_t replica, std::size_t bucket, double begin_s, double end_s) {
@@ -152,7 +154,10 @@ std::vector<TimelineBucket> StepRecorder::bucket_times() const {
   std::vector<TimelineBucket> times(buckets_.size());
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     times[b].bytes = buckets_[b].bytes();
-    for (const auto& device : devices_) times[b].ready_s.push_back(device->ready_s[b] - begin_s_);
+    for (const auto& device : devices_) {
+      const double at_s = device->ready_s[b];
+      times[b].ready_s.push_back(at_s > 0 ? at_s - begin_s_ : 0);
+    }
   }
   for (const auto& device : devices_) {
     for (const DeviceRecorder::Raw& raw : device->spans) {

@@ -20,7 +20,8 @@ namespace lab {
 class StepRecorder final : public SumObserver {
  public:
   // `networks` are the replicas of this process, which must outlive the recorder. `buckets` may be
-  // empty. `sums_unseen`: the reducer reports no sums, because GPUs compute them.
+  // empty. `sums_unseen`: the reducer reports no sums, because GPUs or other processes compute
+  // them.
   StepRecorder(std::span<const nn::Network* const> networks,
                std::span<const GradientBucket> buckets, bool momentum, bool sums_unseen);
   ~StepRecorder() override;

@@ -87,7 +87,7 @@ Trainer::~Trainer() = default;
 const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
                                 const nn::PassOptions& options, bool stop_after_epoch) {
   divide(loader.batch_size(step));
-  grow_replicas();
+  grow_replicas(images_);
   if (reducer_) {
     reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
   }
@@ -162,11 +162,18 @@ void Trainer::divide(std::int64_t images) {
   divided_ = images;
 }
 
-void Trainer::grow_replicas() {
+// Without the memory, the device keeps its former batch.
+void Trainer::grow_replicas(std::span<const std::int64_t> images) {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
-    const std::int64_t images = images_[first_local_ + i];
     nn::Network& network = replicas_[i]->network();
-    if (images > network.max_batch()) network.set_max_batch(images);
+    const std::int64_t before = network.max_batch(), after = images[first_local_ + i];
+    if (after <= before) continue;
+    try {
+      network.set_max_batch(after);
+    } catch (const Error&) {
+      network.set_max_batch(before);
+      throw;
+    }
   }
 }
 
@@ -200,7 +207,7 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
   if (alone()) return;
   const bool listed = policy == SharePolicy::Listed;
   std::vector<double> weights = listed ? shares : std::vector<double>(devices_.size(), 1.0);
-  split_images(batch, weights);  // throws before anything changes
+  grow_replicas(split_images(batch, weights));  // throws before anything changes
   auto_shares_.reset();
   if (policy == SharePolicy::Auto) auto_shares_ = std::make_unique<AutoShares>(devices_.size());
   take_shares(std::move(weights), batch);

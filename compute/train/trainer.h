@@ -138,7 +138,8 @@ class Trainer {
 
   // Divides the images of the following steps otherwise; `shares` are those of the devices, if
   // Listed. For a single process without queued steps. Throws Error(InvalidArgument) if the shares
-  // cannot divide `batch`; the division is then unchanged.
+  // cannot divide `batch`, and Error(OutOfMemory) if a device has no memory for its part of it; the
+  // division is then unchanged.
   void set_shares(SharePolicy policy, const std::vector<double>& shares, std::int64_t batch);
 
   // Splits the set, which must outlive the trainer, over all devices; returns the same result in
@@ -168,7 +169,7 @@ class Trainer {
   void take_shares(std::vector<double> weights, std::int64_t batch);
   void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);
-  void grow_replicas();
+  void grow_replicas(std::span<const std::int64_t> images);
   void run_replicas(FunctionRef<void(std::size_t)> task);
   nn::PassOptions options_for(std::size_t replica);
   nn::StepObserver* observer_of(std::size_t replica);

@@ -127,6 +127,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   if (ranks.rank() == 0) {
     if (!request.save_file.empty()) files::check_writable(request.save_file);
     if (!request.trace_file.empty()) files::check_writable(request.trace_file);
+    if (!request.logdir.empty()) check_event_folder(request.logdir);
     if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
   }
   const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
@@ -143,7 +144,9 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   if (!ranks.single()) compare_data(images, ranks);
   const TrainingSink silence = [](const Payload&) {};
   std::optional<EventLog> events;
-  if (ranks.rank() == 0 && !request.logdir.empty()) events.emplace(request, ctx, sink);
+  if (ranks.rank() == 0 && !request.logdir.empty()) {
+    events.emplace(request, ctx, sink, resumed.position.steps);
+  }
   const TrainingSink logged = [&events](Payload payload) { (*events)(std::move(payload)); };
   const TrainingSink& first = events ? logged : sink;
   TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? first : silence,
@@ -169,17 +172,32 @@ void probe_training(const StartTraining& request, RunContext& ctx, const Trainin
                      request.augment);
   loader.start_epoch(1);
   const nn::PassOptions pass{.kernels = request.kernels};
-  std::vector<double> times_s;
-  const double begin_s = monotonic_s();
-  for (int step = 0; step <= kProbeSteps; ++step) {
-    ctx.checkpoint();
-    ctx.progress(static_cast<double>(step) / (kProbeSteps + 1), tr("measuring the speed"));
-    const double step_s = monotonic_s();
-    trainer.step(loader, 0, 0, pass);
-    if (step == 0) continue;  // warm-up
-    times_s.push_back(monotonic_s() - step_s);
-    if (monotonic_s() - begin_s > kProbeBudget_s) break;
+  // As in the training, steps are queued where they can be.
+  const bool ahead = request.steps_ahead > 0 && trainer.can_queue();
+  if (ahead) {
+    trainer.begin_steps();
+    trainer.queue_step(loader, 0, 0, pass);
   }
+  const auto step_s = [&] {
+    if (ahead) {
+      trainer.queue_step(loader, 0, 0, pass);
+      return trainer.finish_step().gpu_s;
+    }
+    const double begin_s = monotonic_s();
+    trainer.step(loader, 0, 0, pass);
+    return monotonic_s() - begin_s;
+  };
+  std::vector<double> times_s;
+  double end_s = monotonic_s() + kProbeBudget_s;
+  for (int step = 0; step <= kProbeSteps; ++step) {
+    end_s += ctx.checkpoint();  // a pause is not part of the budget
+    ctx.progress(static_cast<double>(step) / (kProbeSteps + 1), tr("measuring the speed"));
+    const double seconds = step_s();
+    if (step == 0) continue;  // warm-up
+    times_s.push_back(seconds);
+    if (monotonic_s() > end_s) break;
+  }
+  while (trainer.queued() > 0) trainer.finish_step();
   const double test_s = monotonic_s();
   trainer.evaluate(data.test, pass);
   const double images = static_cast<double>(request.batch);

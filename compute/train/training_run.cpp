@@ -78,6 +78,7 @@ void TrainingRun::run() {
     train();
   } catch (const Error& e) {
     if (e.code() == Errc::Cancelled) save_last_checkpoint();
+    write_trace();
     throw;
   }
 }
@@ -153,6 +154,7 @@ void TrainingRun::announce() {
 
 bool TrainingRun::train_epoch() {
   loader_.start_epoch(at_.epoch);
+  begun_epoch_ = at_.epoch;
   while (at_.step_in_epoch + queued() < loader_.steps_per_epoch() && next_step() < total_steps_) {
     wait_while_paused();
     // Several processes end together, at the end of a step.
@@ -168,6 +170,7 @@ bool TrainingRun::train_epoch() {
   }
   finish_queued();
   end_epoch();
+  take_changes();  // more epochs may have been asked for during the last evaluation
   if (reached_accuracy()) return false;
   // Several processes agree on the end of training in each step.
   return !stop_after_epoch_ && !(ctx_.ranks().single() && ctx_.stop_after_epoch());
@@ -185,13 +188,12 @@ void TrainingRun::timed_step() {
   if (profile_) profile_->begin_step(pass_.kernels);
   const bool recorded = record_due();
   if (recorded) trainer_.record(true);
-  const double begin = clock_.seconds();
+  const double begin = clock_.seconds(), waited = clock_.waited_s();
   const StepResult result = train_step();
   const double seconds = clock_.seconds() - begin;
-  if (recorded) {
-    trainer_.record(false);
-    take_timeline(result, begin, seconds);
-  }
+  if (recorded) trainer_.record(false);
+  // The times of a step that was paused contain the pause.
+  if (recorded && clock_.waited_s() == waited) take_timeline(result, begin, seconds);
   if (profile_) {
     const bool whole = result.images == loader_.batch_size(0);
     profile_->end_step(
@@ -231,14 +233,22 @@ void TrainingRun::take_timeline(const StepResult& result, double begin_s, double
   if (trace_ && trace_->wants(at_.steps - first_step_)) trace_->add(std::move(timeline));
 }
 
+// A run that was stopped or failed has a trace too. Without one, its other results remain.
 void TrainingRun::write_trace() {
-  files::write_file(request_.trace_file, trace_->text());
+  if (!trace_ || trace_->steps().empty()) return;
+  try {
+    files::write_file(request_.trace_file, trace_->text());
+  } catch (const Error& e) {
+    ctx_.emit_after_stop(LogLine{Severity::Warning, trf("no trace was written: {}", e.what())});
+    return;
+  }
   std::string steps;
   for (const StepTimeline& step : trace_->steps()) {
     steps += (steps.empty() ? "" : ", ") + std::to_string(step.step);
   }
-  ctx_.emit(LogLine{Severity::Info, trf("trace of {} of {} steps in {}: {}", trace_->steps().size(),
-                                        at_.steps - first_step_, request_.trace_file, steps)});
+  ctx_.emit_after_stop(
+      LogLine{Severity::Info, trf("trace of {} of {} steps in {}: {}", trace_->steps().size(),
+                                  at_.steps - first_step_, request_.trace_file, steps)});
 }
 
 // A profile times each step by itself.
@@ -432,7 +442,7 @@ void TrainingRun::finish() {
     require_finite_state();
     nn::save_network(trainer_.network(), request_.save_file);
   }
-  if (trace_) write_trace();
+  write_trace();
   if (profile_) report_profile();
   ctx_.progress(1, trf("{} steps", at_.steps));
   TrainingDone done{

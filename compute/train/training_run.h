@@ -43,6 +43,7 @@ class WorkClock {
     return std::chrono::duration<double>(Clock::now() - start_).count() - waited_s_;
   }
   void leave_out(double waited_s) { waited_s_ += waited_s; }
+  double waited_s() const { return waited_s_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -120,6 +121,7 @@ class TrainingRun {
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
   const std::int64_t first_step_;  // steps made before this run
+  std::int64_t begun_epoch_ = 0;   // the latest epoch of which steps were made
   std::int64_t total_steps_ = 0;
   bool stop_after_epoch_ = false;
   std::int64_t images_ = 0;

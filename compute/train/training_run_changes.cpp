@@ -22,7 +22,7 @@ std::string shares_text(const StartTraining& request) {
 StartTraining TrainingRun::changed_request(const ChangeTraining& change) {
   StartTraining request = request_;
   if (change.lr) request.lr = change.lr;
-  if (change.epochs) request.epochs = std::max(*change.epochs, at_.epoch);
+  if (change.epochs) request.epochs = std::max(*change.epochs, begun_epoch_);
   if (change.share_policy && request.devices.size() > 1) {
     request.share_policy = *change.share_policy;
     request.shares = change.shares;
@@ -32,7 +32,7 @@ StartTraining TrainingRun::changed_request(const ChangeTraining& change) {
   return request;
 }
 
-// An invalid change leaves the training as it was.
+// A change that is invalid or needs too much memory leaves the training as it was.
 void TrainingRun::take_changes() {
   if (!ctx_.ranks().single()) return;
   const std::optional<ChangeTraining> change = ctx_.take_change();
@@ -46,7 +46,7 @@ void TrainingRun::take_changes() {
     }
     request_ = request;
   } catch (const Error& e) {
-    if (e.code() != Errc::InvalidArgument) throw;
+    if (e.code() != Errc::InvalidArgument && e.code() != Errc::OutOfMemory) throw;
     ctx_.emit(LogLine{Severity::Warning, trf("the training goes on unchanged: {}", e.what())});
     return;
   }

@@ -72,10 +72,20 @@ Error scaling_of_one_process() {
              "devices with --cpu-devices N")};
 }
 
+Error job_of_one_process() {
+  return {Errc::Unsupported,
+          tr("the tour and the lessons run in one process; start the lab without mpirun")};
+}
+
 Worker::Factory leading_factory(RankSession& session) {
   return [&session](const JobCommand& command) -> std::unique_ptr<Experiment> {
     if (session.ranks().single()) return make_experiment(command);
     if (std::holds_alternative<StartScaling>(command)) throw scaling_of_one_process();
+    // Both train, and the other processes would not take part.
+    if (std::holds_alternative<StartTour>(command) ||
+        std::holds_alternative<StartLesson>(command)) {
+      throw job_of_one_process();
+    }
     const auto* training = std::get_if<StartTraining>(&command);
     if (training == nullptr) return make_experiment(command);
     return std::make_unique<LedTraining>(session, *training);

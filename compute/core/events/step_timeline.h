@@ -47,8 +47,8 @@ struct TimelineLayer {
 // A piece of the gradients that is summed over the devices at once.
 struct TimelineBucket {
   std::int64_t bytes = 0;
-  std::vector<double> ready_s = {};  // by device: backward has filled it
-  double done_s = 0;                 // its last part was summed; 0: unknown, as on GPUs
+  std::vector<double> ready_s = {};  // by device: backward has filled it; 0: unknown, as on GPUs
+  double done_s = 0;                 // its last part was summed; 0: unknown
 };
 
 struct StepTimeline {

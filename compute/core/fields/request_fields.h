@@ -371,7 +371,8 @@ struct FieldsOf<StartTraining> {
                        .label = LAB_TEXT("Record a timeline"),
                        .hint = LAB_TEXT("Records when each layer and each gradient sum of a step "
                                         "ran, on every device, once per second. The overhead is "
-                                        "negligible.")},
+                                        "negligible on CPUs; on a GPU a recorded step is slower, "
+                                        "because it runs without a CUDA graph.")},
           &R::timeline);
     visit(
         RequestField{

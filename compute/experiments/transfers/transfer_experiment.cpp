@@ -107,7 +107,7 @@ class TransferSweep final : public Experiment {
 
   void emit_fit(RunContext& ctx, const MeasuredSeries& measured,
                 const std::vector<TransferPoint>& one_thread) const {
-    auto fit = fit_series(ctx.machine(), measured);
+    auto fit = fit_series(ctx.machine(), measured, request_.cache);
     if (!fit) return;
     if (measured.series.threads > 1 && request_.one_thread) {
       fit->faster_than_one = faster_range(measured.points, one_thread);

@@ -62,11 +62,13 @@ double cache_bytes(const DeviceInfo& info, int level, bool one_thread) {
   return bytes;
 }
 
-std::vector<LevelSize> level_sizes(Machine& machine, const TransferSeries& series) {
+// With a cold cache every array lies in memory.
+std::vector<LevelSize> level_sizes(Machine& machine, const TransferSeries& series,
+                                   CacheState cache) {
   std::vector<LevelSize> levels;
   const auto arrays =
       static_cast<double>(moved_bytes(series, 1 << 20)) / static_cast<double>(1 << 20);
-  if (series.mover == TransferMover::Threads) {
+  if (series.mover == TransferMover::Threads && cache == CacheState::Warm) {
     const DeviceInfo& info = machine.at(series.to).info();
     for (const int level : {1, 2, 3}) {
       const double bytes = cache_bytes(info, level, series.threads == 1) / arrays;
@@ -74,10 +76,10 @@ std::vector<LevelSize> level_sizes(Machine& machine, const TransferSeries& serie
         levels.push_back({fmt::format("L{}", level), bytes});
       }
     }
-  } else if (series.from == series.to) {
+  } else if (series.mover != TransferMover::Threads && series.from == series.to) {
     const auto l2 = static_cast<double>(machine.at(series.to).gpu()->facts().l2_bytes);
     if (l2 > 0) levels.push_back({"L2", l2 / arrays});
-  } else {
+  } else if (series.mover != TransferMover::Threads) {
     return {{LAB_TEXT("link"), kUnlimited}};
   }
   levels.push_back({LAB_TEXT("memory"), kUnlimited});
@@ -179,12 +181,13 @@ std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
   return found;
 }
 
-std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured) {
+std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured,
+                                      CacheState cache) {
   const TransferSeries& series = measured.series;
   if (series.op == TransferOp::Chase || measured.points.empty()) return std::nullopt;
   auto fit = make_report<TransferFit>(series);
   // Sizes are per array; the bandwidth counts all bytes moved, as in the samples.
-  fit.levels = fit_levels(measured.points, level_sizes(machine, series),
+  fit.levels = fit_levels(measured.points, level_sizes(machine, series, cache),
                           static_cast<double>(moved_bytes(series, 1)));
   return fit;
 }

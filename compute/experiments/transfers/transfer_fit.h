@@ -47,9 +47,11 @@ std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
                                       std::span<const LevelSize> levels, double moved_per_byte);
 
 // The reported fit of a series, without the range in which it is faster. Between CPU devices the
-// levels are the caches that its threads use; within a GPU, its L2 cache and its memory; otherwise
-// the link. Returns nullopt for a chase, which moves nothing, and if nothing was measured.
-std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured);
+// levels are the caches that its threads use, or memory only with a cold cache; within a GPU, its
+// L2 cache and its memory; otherwise the link. Returns nullopt for a chase, which moves nothing,
+// and if nothing was measured.
+std::optional<TransferFit> fit_series(Machine& machine, const MeasuredSeries& measured,
+                                      CacheState cache);
 
 // The longest range of common sizes in which `quick` is nowhere slower than `slow` by more than
 // 5 %, from the first to the last size at which it is faster by more than that. Returns nullopt if

@@ -68,7 +68,7 @@ class GradientReducer {
   virtual void finish(std::size_t replica, std::stop_token stop) = 0;
 
   // Between steps: reports the sums of the following steps; null ends that. Returns false if the
-  // replicas' threads sum nothing, as where GPUs do.
+  // replicas' threads do not sum everything: where GPUs or other processes do.
   virtual bool observe(SumObserver* observer) {
     static_cast<void>(observer);
     return false;

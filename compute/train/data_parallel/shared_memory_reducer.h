@@ -44,6 +44,7 @@ class SharedMemoryReducer final : public GradientReducer {
   void progress(std::size_t replica) override;
   void finish(std::size_t replica, std::stop_token stop) override;
   bool observe(SumObserver* observer) override {
+    if (!ranks_.single()) return false;
     observer_ = observer;
     return true;
   }

@@ -335,8 +335,11 @@ std::string sentence_of(const StepTimeline& t) {
                          : trf("Step {} took {} on {} devices.", t.step, format_seconds(t.seconds),
                                t.devices.size());
   if (t.sums_unseen) {
-    text += std::string(" ") + tr("The GPUs sum the gradients while they compute; only the wait "
-                                  "for the sums can be recorded.");
+    text += std::string(" ") + tr("GPUs or other processes sum the gradients meanwhile; only the "
+                                  "wait for the sums can be recorded.");
+  }
+  if (t.lost > 0) {
+    text += ' ' + trf("{} further parts of sums were not recorded.", t.lost);
   }
   const double overlapped = overlapped_share(t);
   if (std::isfinite(overlapped)) {

@@ -276,7 +276,7 @@ TEST_F(ModelTest, TransferCasesHaveFits) {
   EXPECT_EQ(sentence(fit),
             "2.00 µs per call, then 95.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");
   EXPECT_EQ(describe_faster(fit),
-            "copy cpu:0 to cpu:0: 2 threads are faster than one from 180 KiB to 64.0 MiB.");
+            "copy cpu:0 to cpu:0: 2 threads are faster than one thread for 180 KiB to 64.0 MiB.");
 }
 
 TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {

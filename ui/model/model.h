@@ -204,6 +204,7 @@ class Model {
   bool is_job(const Event& e, Page page) const { return e.job != 0 && state(page).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
+  void finish_tour(Outcome outcome);
   void add_end(JobId job, const JobFinished& p);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   void evict_old_runs();

@@ -64,8 +64,7 @@ TEST(TourPage, TextsNameTheSpreadOrTheReason) {
   TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
   peak.median = 180e9, peak.low = 171e9, peak.high = 189e9;
   EXPECT_EQ(spread_text(peak), "best of 31, ±5.0 %");
-  EXPECT_EQ(percentiles_text(peak),
-            "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
+  EXPECT_EQ(percentiles_text(peak), "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
   TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
   copy.unstable = true;
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unstable");
@@ -106,6 +105,50 @@ TEST(TourPage, OldFiguresStayUntilNewOnesArrive) {
   lab.open(Page::Tour);
   EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
   EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+}
+
+// A tour that ended early keeps the earlier figures except those that it completed.
+TEST(TourPage, KeepsEarlierFiguresWhenItEndsEarly) {
+  for (const Outcome outcome : {Outcome::Cancelled, Outcome::Failed}) {
+    SCOPED_TRACE(static_cast<int>(outcome));
+    ui::Model model = make_scene(Page::Tour, Scene::Done);
+    model.apply(event(2, 300, JobStarted{"again", StartTour{}}));
+    TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+    peak.value = 200e9;
+    model.apply(event(2, 301, peak));
+    TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+    copy.value = 9e-6;
+    copy.complete = false;
+    model.apply(event(2, 302, copy));
+    model.apply(event(2, 303, JobFinished{outcome, 3, "lost"}));
+    Lab lab(std::move(model), 1, kTall);
+    lab.open(Page::Tour);
+    EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
+    EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
+    EXPECT_EQ(value_of(lab, "cpu:1/training")->label, "9530 images/s");
+  }
+}
+
+TEST(TourPage, MarksAnInterruptedFigure) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.complete = false;
+  model.apply(event(1, 301, peak));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const auto spread = [&] { return lab.backend.find("tour/cpu:0/peak/spread")->label; };
+  EXPECT_EQ(spread(), "measuring; best of 31, ±3.5 %");
+  lab.model.apply(event(1, 302, JobFinished{Outcome::Cancelled, 1, ""}));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "interrupted; best of 31, ±3.5 %");
+  lab.model.apply(event(2, 303, JobStarted{"again", StartTour{}}));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "interrupted; best of 31, ±3.5 %") << "it is of the earlier tour";
+  peak.complete = true;
+  lab.model.apply(event(2, 304, peak));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "best of 31, ±3.5 %");
 }
 
 TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
@@ -285,8 +328,8 @@ TEST(TourPortraitText, NamesTheKindOfACore) {
   machine.devices[0].core_kinds = {fast, small};
   Lab lab{ui::Model(machine), 1, kTall};
   lab.open(Page::Tour);
-  for (const auto& [core, text] : {std::pair{"0", "performance core, up to 5.2 GHz"},
-                                   std::pair{"1", "efficient core"}}) {
+  for (const auto& [core, text] :
+       {std::pair{"0", "performance core, up to 5.2 GHz"}, std::pair{"1", "efficient core"}}) {
     lab.backend.move_to(
         NullBackend::centre(*lab.backend.find(std::string("tour/portrait/cpu:0/") + core)));
     lab.frames(60);

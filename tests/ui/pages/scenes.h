@@ -57,14 +57,14 @@ class Lab {
   }
 
   // Fails the test if no widget with that path is visible.
-  void click(std::string_view path) {
+  void click(std::string_view path, int button = 0) {
     const ui::WidgetRect* w = backend.find(path);
     if (w == nullptr) return;
     backend.move_to(NullBackend::centre(*w));
     frame();
-    backend.mouse(0, true);
+    backend.mouse(button, true);
     frame();
-    backend.mouse(0, false);
+    backend.mouse(button, false);
     frames(3);
   }
   // Scrolls the page down until the widget is in view, then clicks it.

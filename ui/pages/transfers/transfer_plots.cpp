@@ -63,10 +63,11 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results,
   return cases;
 }
 
-void add_curves(const Panel& p, const TransferResults& results, TransferQuantity figure, bool old,
+void add_curves(const Panel& p, const TransferResults& results,
+                const std::pair<Device, Device>& pair, TransferQuantity figure, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
-  for (const TransferCase* one : by_threads(results, shown_pair(p, results))) {
+  for (const TransferCase* one : by_threads(results, pair)) {
     const TransferCase& c = *one;
     plot::Series s = case_series(p, c, old);
     const bool time = figure == TransferQuantity::Time;
@@ -98,12 +99,15 @@ void add_reference(const Panel& p, const ReferenceMachine& machine,
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
                                  TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
+  const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, shown_pair(p, shown(kept)), fitting, figure, series);
+    add_reference(p, reference->machine, pair, fitting, figure, series);
   }
-  if (kept.previous && !kept.current.empty()) add_curves(p, *kept.previous, figure, true, series);
-  add_curves(p, shown(kept), figure, false, series);
+  if (kept.previous && !kept.current.empty()) {
+    add_curves(p, *kept.previous, pair, figure, true, series);
+  }
+  add_curves(p, shown(kept), pair, figure, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }

@@ -140,9 +140,10 @@ std::string sentence(const TransferFit& fit) {
     const std::string where = level.to_bytes > 0 ? trf("{} in {}, up to {}", flow, tr(level.name),
                                                        format_bytes(level.to_bytes))
                                                  : trf("{} in {}", flow, tr(level.name));
-    parts.push_back(parts.empty() && level.latency_s > 0
-                        ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
-                        : where);
+    // The intercept of an outer level's line is not the time of an empty call.
+    const bool per_call = &level == &fit.levels.front() && level.latency_s > 0;
+    parts.push_back(per_call ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
+                             : where);
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }

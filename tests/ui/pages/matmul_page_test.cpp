@@ -234,6 +234,22 @@ TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
 }
 
+TEST(MatmulForm, ALiveRunDoesNotReadTheListOfSizes) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.view.forms.matmul.sizes = "many";
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("matmul/run")->enabled);
+  lab.click("matmul/live");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, std::vector<std::int64_t>{512});
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.matmul.chosen.clear();
+  lab.view.sent_after = -1;
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("matmul/live")->enabled) << "no kernel is ticked";
+}
+
 TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
   Lab lab(gpu_job(Precision::F32, {}), 1, kLarge);
   lab.open(Page::Matmul);
@@ -268,6 +284,7 @@ TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {
   lab.click("matmul/together");
   EXPECT_FALSE(lab.visible("matmul/which"));
   EXPECT_FALSE(lab.visible("matmul/live"));
+  EXPECT_FALSE(lab.visible("matmul/live_size"));
   lab.click("matmul/run");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].together);

@@ -147,5 +147,18 @@ TEST(TransferForm, QuickReplacesSizesAndOperations) {
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].quick);
 }
 
+TEST(TransferForm, ALiveRunIsNeverQuick) {
+  Lab lab(Model(machine_of(2)), 1, kLarge);
+  lab.view.forms.transfers.sizes = "2MiB";
+  lab.view.forms.transfers.request.quick = true;
+  lab.open(Page::Transfers);
+  lab.click("transfers/live");
+  ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTransfers>()[0].live);
+  EXPECT_FALSE(lab.sent<StartTransfers>()[0].quick);
+  EXPECT_EQ(lab.sent<StartTransfers>()[0].sizes_bytes, std::vector<std::int64_t>{2 * kMiB});
+  EXPECT_TRUE(lab.view.forms.transfers.request.quick) << "the box stays ticked";
+}
+
 }  // namespace
 }  // namespace lab::test

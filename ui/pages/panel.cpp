@@ -89,7 +89,7 @@ bool empty_page(const Panel& p, std::string_view path, std::string_view sentence
   if (why.empty()) return empty_state(p.ui, path, sentence, label);
   const bool stoppable = p.model.job().has_value();
   if (empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), stoppable ? tr("Stop") : "")) {
-    cancel(p);
+    p.view.confirm_cancel = true;
   }
   return false;
 }

@@ -51,7 +51,7 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main);
 
 // Shown instead of results: a sentence and the button that produces some. While another job runs,
-// states that instead of offering the button. Returns true when clicked.
+// names it and offers to stop it, after a confirmation, instead. Returns true when clicked.
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label);
 

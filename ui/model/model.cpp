@@ -87,7 +87,9 @@ Page page_of(const JobCommand& command) {
   return std::visit(PageOf{}, command);
 }
 
-Model::Model(MachineInfo machine) : machine_(std::move(machine)) {
+Model::Model(MachineInfo machine)
+    : machine_(std::move(machine)),
+      silicon_(std::make_shared<const Silicon>(silicon_of(machine_.devices))) {
   for (const DeviceInfo& info : machine_.devices) {
     devices_.push_back(info.device);
     histories_.emplace_back().last.device = info.device;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -300,6 +301,34 @@ TEST(TourPortraitText, ManyCoresTakeLessThanAWindow) {
   const WidgetRect* card = lab.backend.find("tour/portrait");
   ASSERT_NE(card, nullptr);
   EXPECT_LT(card->max.y - card->min.y, 600);
+}
+
+TEST(TourPortraitText, IgnoresCachesOfCoresThatADeviceLacks) {
+  MachineInfo machine = machine_of(1);
+  machine.devices[0].cores.resize(1);
+  ASSERT_EQ(machine.devices[0].caches[0].cores.size(), 2U);
+  const ui::Silicon silicon = ui::silicon_of(machine.devices);
+  EXPECT_EQ(silicon.cores.size(), 1U);
+  for (const ui::SiliconCache& cache : silicon.caches) EXPECT_EQ(cache.cores, std::vector<int>{0});
+}
+
+TEST(TourPortraitText, IsLaidOutAgainOnlyIfItsSizeOrMachineChanges) {
+  Lab lab(machine_like("package:1 l3:1 l2:2 core:1 pu:2", 1, 0), 1, kTall);
+  lab.open(Page::Tour);
+  ui::PortraitLayout& layout = lab.view.portraits["tour/portrait"];
+  const auto boxes = [&](const std::shared_ptr<const ui::Silicon>& of, float width) {
+    return layout.of(lab.backend.ui, of, width).front().inner.data();
+  };
+  const auto silicon = lab.model.silicon();
+  const ui::PortraitBox* first = boxes(silicon, 600);
+  EXPECT_EQ(boxes(silicon, 600), first);
+  EXPECT_EQ(layout.of(lab.backend.ui, silicon, 600).front().size.x, 600);
+  EXPECT_EQ(layout.of(lab.backend.ui, silicon, 700).front().size.x, 700);
+  const float small = layout.of(lab.backend.ui, silicon, 700).front().size.y;
+  lab.backend.ui.scale = 2;
+  EXPECT_GT(layout.of(lab.backend.ui, silicon, 700).front().size.y, small);
+  const ui::Model other = machine_like("package:2 l3:1 l2:2 core:1 pu:2", 1, 0);
+  EXPECT_EQ(layout.of(lab.backend.ui, other.silicon(), 700).size(), 2U);
 }
 
 TEST(TourPortraitText, HoveringACoreGivesItsDetails) {

@@ -211,6 +211,11 @@ std::vector<DeviceEntry> device_entries(const Panel& p) {
   for (const DeviceInfo& info : machine.devices) entries.push_back(entry_of_device(p, info));
   const std::vector<GpuRecord>& gpus = p.model.gpus();
   std::vector<std::string> addresses;
+  Device next{DeviceKind::Cuda, 0};  // whose colour the next unused GPU has
+  for (const DeviceInfo& info : machine.devices) {
+    if (info.device.kind == DeviceKind::Cuda)
+      next.index = std::max(next.index, info.device.index + 1);
+  }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     addresses.push_back(gpus[i].facts.pci_bus_id);
     if (has_entry(entries, gpus[i])) continue;
@@ -219,7 +224,8 @@ std::vector<DeviceEntry> device_entries(const Panel& p) {
     entry.gpu = &gpus[i];
     entry.name = trf("GPU {}", i);
     entry.what = gpus[i].facts.name;
-    entry.color = device_color(*p.ui.theme, {DeviceKind::Cuda, static_cast<int>(i)});
+    entry.color = device_color(*p.ui.theme, next);
+    ++next.index;
     entries.push_back(std::move(entry));
   }
   for (std::size_t i = 0; i < machine.absent.size(); ++i) {

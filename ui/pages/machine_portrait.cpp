@@ -171,25 +171,15 @@ void filled_box(const Ui& ui, ImVec2 min, ImVec2 max, ImU32 color, double share)
 // The main memory, which all CPU devices share.
 void draw_memory(const Panel& p, const std::string& path, std::span<const DeviceInfo> devices) {
   Ui& ui = p.ui;
-  const auto first = std::find_if(devices.begin(), devices.end(), [](const DeviceInfo& info) {
-    return info.device.kind == DeviceKind::Cpu;
-  });
-  if (first == devices.end()) return;
+  const std::optional<MainMemory> memory = memory_in_use(p.model, devices);
+  if (!memory) return;
   const Item item =
       control(path + "/memory", {ImGui::GetContentRegionAvail().x, ui.px(kPartHeight)});
-  const std::int64_t total = first->memory_total_bytes;
-  const DeviceHistory& history = p.model.history(first->device);
-  std::string text = trf("Main memory, {}", format_bytes(total));
-  double share = 0;
-  if (history.seen && total > 0) {
-    const std::int64_t used =
-        std::max<std::int64_t>(0, total - history.last.memory_available_bytes);
-    share = static_cast<double>(used) / static_cast<double>(total);
-    text = trf("{}; in use: {}", text, format_bytes(used));
-  }
+  std::string text = trf("Main memory, {}", format_bytes(memory->total_bytes));
+  if (memory->used_bytes) text = trf("{}; in use: {}", text, format_bytes(*memory->used_bytes));
   record(ui, item, path + "/memory", "map", text);
   if (!item.visible) return;
-  filled_box(ui, item.min, item.max, ui.theme->muted, share);
+  filled_box(ui, item.min, item.max, ui.theme->muted, memory->share());
   ImFont* font = ui.fonts.caption;
   draw_text_fitted(ImGui::GetWindowDrawList(), font,
                    {item.min.x + ui.px(10), (item.min.y + item.max.y - font->FontSize) / 2},

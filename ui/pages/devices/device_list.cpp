@@ -132,20 +132,14 @@ std::string cpu_names(const Model& model) {
 
 // The machine's memory, once for all CPU devices.
 void main_memory(const Panel& p) {
-  const std::vector<DeviceInfo>& all = p.model.machine().devices;
-  const auto first = std::find_if(all.begin(), all.end(), [](const DeviceInfo& info) {
-    return info.device.kind == DeviceKind::Cpu;
-  });
-  if (first == all.end() || first->memory_total_bytes <= 0) return;
-  const DeviceHistory& history = p.model.history(first->device);
-  const std::int64_t total = first->memory_total_bytes;
-  const std::int64_t used =
-      history.seen ? std::max<std::int64_t>(0, total - history.last.memory_available_bytes) : 0;
+  const auto memory = memory_in_use(p.model, p.model.machine().devices);
+  if (!memory || memory->total_bytes <= 0) return;
   caption(p.ui, tr("Main memory in use"));
-  number(p.ui, history.seen ? trf("{} of {}", format_bytes(used), format_bytes(total))
-                            : std::string("N/A"));
-  bar(p.ui, "devices/memory", static_cast<double>(used) / static_cast<double>(total),
-      p.ui.theme->muted, tr("Of the whole machine, by all programs."));
+  number(p.ui, memory->used_bytes ? trf("{} of {}", format_bytes(*memory->used_bytes),
+                                        format_bytes(memory->total_bytes))
+                                  : std::string("N/A"));
+  bar(p.ui, "devices/memory", memory->share(), p.ui.theme->muted,
+      tr("Of the whole machine, by all programs."));
   if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
     muted(p.ui, trf("Shared by {}, counted once.", cpu_names(p.model)));
   }

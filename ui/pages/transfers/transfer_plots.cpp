@@ -147,31 +147,24 @@ std::vector<plot::Band> level_bands(const TransferResults& results,
 }  // namespace
 
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results) {
-  const auto pairs = results.pairs();
-  const auto& wanted = p.view.forms.transfers.shown_pair;
-  const bool known = std::find(pairs.begin(), pairs.end(), wanted) != pairs.end();
-  return known || pairs.empty() ? wanted : pairs.front();
+  return known_or_first(results.pairs(), p.view.forms.transfers.shown_pair);
 }
 
 void draw_pair_choice(const Panel& p, const TransferResults& results) {
   const auto pairs = results.pairs();
   if (pairs.size() < 2) return;
-  constexpr std::size_t kMostSegments = 4;
-  const auto shown = shown_pair(p, results);
-  std::vector<std::string> names;
-  int index = 0;
-  for (const auto& pair : pairs) {
-    if (pair == shown) index = static_cast<int>(names.size());
-    names.push_back(pair.first == pair.second
-                        ? lab::to_string(pair.first)
-                        : trf("{} to {}", lab::to_string(pair.first), lab::to_string(pair.second)));
-  }
-  const char* const path = "transfers/shown_pair";
-  const char* const what = tr("Source and destination of the curves and costs below.");
-  const bool changed = pairs.size() <= kMostSegments
-                           ? segmented(p.ui, path, "", names, index, what)
-                           : combo(p.ui, path, tr("From and to"), names, index, what);
-  if (changed) p.view.forms.transfers.shown_pair = pairs[static_cast<std::size_t>(index)];
+  choose_one(p,
+             {.path = "transfers/shown_pair",
+              .label = tr("From and to"),
+              .hint = tr("Source and destination of the curves and costs below."),
+              .most_segments = 4},
+             pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair,
+             [](const std::pair<Device, Device>& pair) {
+               const std::string from = lab::to_string(pair.first);
+               return pair.first == pair.second
+                          ? from
+                          : trf("{} to {}", from, lab::to_string(pair.second));
+             });
 }
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {

@@ -62,13 +62,6 @@ std::string TransferCase::label() const {
   return text + ", " + moved_by(mover, peer, threads);
 }
 
-const TransferSample* TransferCase::best() const {
-  const auto found =
-      std::max_element(samples.begin(), samples.end(),
-                       [](const auto& a, const auto& b) { return a.gb_per_s < b.gb_per_s; });
-  return found == samples.end() ? nullptr : &*found;
-}
-
 template <typename Result>
 TransferCase& TransferResults::at(const Result& r) {
   for (TransferCase& c : cases) {

@@ -73,7 +73,10 @@ struct AddNews {
   void operator()(const LessonSpan& e) const { run.spans.push_back(e); }
   void operator()(const LessonGap& e) const { run.gaps.push_back(e); }
   void operator()(const LessonFrame& e) const { run.frames.push_back(e); }
-  void operator()(const LessonMap& e) const { run.map = e; }
+  void operator()(const LessonMap& e) const {
+    run.map = e;
+    run.silicon = std::make_shared<const Silicon>(silicon_of(e.devices));
+  }
   void operator()(const LessonClass& e) const { run.others = e; }
   void operator()(const LessonDone& e) const {
     run.done = e;

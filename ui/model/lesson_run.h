@@ -1,10 +1,12 @@
 #pragma once
 // The results of one lesson, as they arrive.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compute/core/events/event.h"
+#include "ui/model/silicon.h"
 
 namespace lab::ui {
 
@@ -42,7 +44,8 @@ struct LessonRun {
   std::vector<LessonGap> gaps;
   std::vector<LessonFrame> frames;  // in the order of their sequences and steps
   std::optional<LessonMap> map;
-  std::optional<LessonClass> others;  // guesses of a class; kept when the lesson runs again
+  std::shared_ptr<const Silicon> silicon;  // of the map's devices; null without a map
+  std::optional<LessonClass> others;       // guesses of a class; kept when the lesson runs again
   std::optional<LessonDone> done;
 };
 

@@ -87,7 +87,9 @@ Page page_of(const JobCommand& command) {
   return std::visit(PageOf{}, command);
 }
 
-Model::Model(MachineInfo machine) : machine_(std::move(machine)) {
+Model::Model(MachineInfo machine)
+    : machine_(std::move(machine)),
+      silicon_(std::make_shared<const Silicon>(silicon_of(machine_.devices))) {
   for (const DeviceInfo& info : machine_.devices) {
     devices_.push_back(info.device);
     histories_.emplace_back().last.device = info.device;
@@ -164,7 +166,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
-  if (job_->page == Page::Tour) finish(tour_);
+  if (job_->page == Page::Tour) finish_tour(p.outcome);
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();
   }
@@ -340,6 +342,11 @@ void Model::finish_scaling(Outcome outcome) {
     scaling_.previous.reset();
   }
   finish(scaling_);
+}
+
+void Model::finish_tour(Outcome outcome) {
+  if (outcome != Outcome::Done && tour_.previous) tour_.current.complete_from(*tour_.previous);
+  finish(tour_);
 }
 
 // A newer rate of the same training replaces the older one.

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "ui/model/matmul_results.h"
 #include "ui/model/reference_results.h"
 #include "ui/model/scaling_results.h"
+#include "ui/model/silicon.h"
 #include "ui/model/tour_results.h"
 #include "ui/model/training_run.h"
 #include "ui/model/transfer_results.h"
@@ -123,6 +125,8 @@ class Model {
 
   const MachineInfo& machine() const { return machine_; }
   const std::vector<Device>& devices() const { return devices_; }
+  // The cores and caches of machine(); never null.
+  const std::shared_ptr<const Silicon>& silicon() const { return silicon_; }
 
   // History of one of devices(); an empty history for any other device.
   const DeviceHistory& history(Device device) const;
@@ -204,12 +208,14 @@ class Model {
   bool is_job(const Event& e, Page page) const { return e.job != 0 && state(page).job == e.job; }
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
+  void finish_tour(Outcome outcome);
   void add_end(JobId job, const JobFinished& p);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   void evict_old_runs();
 
   std::string restart_refusal_;
   MachineInfo machine_;
+  std::shared_ptr<const Silicon> silicon_;
   std::vector<Device> devices_;
   std::vector<DeviceHistory> histories_;  // parallel to devices_
   std::vector<MemoryHistory> memories_;   // parallel to devices_

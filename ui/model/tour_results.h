@@ -25,6 +25,14 @@ struct TourResults {
     figures.push_back(std::move(figure));
   }
 
+  // Takes over the figures of `before` that this tour, stopped early, did not complete.
+  void complete_from(const TourResults& before) {
+    for (const TourFigure& figure : before.figures) {
+      const TourFigure* known = find(figure.device, figure.question);
+      if (known == nullptr || (figure.complete && !known->complete)) add(figure);
+    }
+  }
+
   // nullptr if it has not been measured.
   const TourFigure* find(Device device, TourQuestion question) const {
     const auto found = std::find_if(figures.begin(), figures.end(), [&](const TourFigure& one) {

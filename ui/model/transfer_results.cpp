@@ -62,13 +62,6 @@ std::string TransferCase::label() const {
   return text + ", " + moved_by(mover, peer, threads);
 }
 
-const TransferSample* TransferCase::best() const {
-  const auto found =
-      std::max_element(samples.begin(), samples.end(),
-                       [](const auto& a, const auto& b) { return a.gb_per_s < b.gb_per_s; });
-  return found == samples.end() ? nullptr : &*found;
-}
-
 template <typename Result>
 TransferCase& TransferResults::at(const Result& r) {
   for (TransferCase& c : cases) {
@@ -140,9 +133,10 @@ std::string sentence(const TransferFit& fit) {
     const std::string where = level.to_bytes > 0 ? trf("{} in {}, up to {}", flow, tr(level.name),
                                                        format_bytes(level.to_bytes))
                                                  : trf("{} in {}", flow, tr(level.name));
-    parts.push_back(parts.empty() && level.latency_s > 0
-                        ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
-                        : where);
+    // The intercept of an outer level's line is not the time of an empty call.
+    const bool per_call = &level == &fit.levels.front() && level.latency_s > 0;
+    parts.push_back(per_call ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
+                             : where);
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }

@@ -26,8 +26,7 @@ struct TransferCase {
   // A live run instead: the recent samples in the order taken.
   Column64 live_t_s, live_gb_per_s;
 
-  std::string label() const;           // "copy, 2 threads"; devices are omitted if both are cpu:0
-  const TransferSample* best() const;  // highest bandwidth; null if there are no samples
+  std::string label() const;  // "copy, 2 threads"; devices are omitted if both are cpu:0
 };
 
 struct TransferResults {

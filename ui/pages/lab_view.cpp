@@ -179,6 +179,7 @@ void draw_restart_dialog(const Panel& p) {
   ImGui::Dummy({1, ui.px(4)});
   const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
   if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {
+    if (wish.cpu_devices) p.view.forms.devices.cpu_devices = *wish.cpu_devices;
     p.out.push_back(wish);
     p.view.confirm_restart.reset();
   }

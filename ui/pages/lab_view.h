@@ -9,6 +9,7 @@
 #include "ui/model/forms/forms.h"
 #include "ui/model/model.h"
 #include "ui/page.h"
+#include "ui/pages/portrait_layout.h"
 #include "ui/plot/plot_state.h"
 #include "ui/ui.h"
 
@@ -30,6 +31,7 @@ struct ViewState {
   std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent
   double sent_t_s = 0;                        // lab time of that send
   plot::LinkedCursor cursor;                  // shared by the charts of a page
+  std::map<std::string, PortraitLayout> portraits;  // pictures of machines, by path
   Forms forms;
 
   Language wanted_language() const { return language.value_or(locale); }

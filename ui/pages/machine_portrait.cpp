@@ -29,25 +29,25 @@ constexpr std::size_t kNamedLinks = 3;     // more are counted
 
 // --- cores and caches -----------------------------------------------------------------------
 
-char kind_letter(const CoreKind* kind) {
-  if (kind == nullptr || kind->name.empty()) return 0;
+char kind_letter(const std::optional<CoreKind>& kind) {
+  if (!kind || kind->name.empty()) return 0;
   return static_cast<char>(kind->name.front() - 'a' + 'A');
 }
 
-double load_of(const Panel& p, const PortraitCore& core, bool& known) {
-  const std::vector<double>& busy = p.model.history(core.device->device).last.core_utilisation;
+double load_of(const Panel& p, const SiliconCore& core, bool& known) {
+  const std::vector<double>& busy = p.model.history(core.device).last.core_utilisation;
   known = core.at < busy.size();
   return known ? std::clamp(busy[core.at], 0.0, 1.0) : 0;
 }
 
 std::string core_hint(const Silicon& silicon, int place, bool known, double share) {
-  const PortraitCore& core = silicon.cores[static_cast<std::size_t>(place)];
-  const std::string device = lab::to_string(core.device->device);
+  const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
+  const std::string device = lab::to_string(core.device);
   std::string text =
       known ? trf("{}, core {}, busy {} of the time", device, core.number, percent(share))
             : trf("{}, core {}", device, core.number);
-  if (core.kind != nullptr) text += '\n' + core_kind_text(*core.kind);
-  for (const PortraitCache& cache : silicon.caches) {
+  if (core.kind) text += '\n' + core_kind_text(*core.kind);
+  for (const SiliconCache& cache : silicon.caches) {
     if (std::find(cache.cores.begin(), cache.cores.end(), place) == cache.cores.end()) continue;
     const std::string size = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
     text +=
@@ -57,7 +57,7 @@ std::string core_hint(const Silicon& silicon, int place, bool known, double shar
   return text;
 }
 
-void core_label(const Ui& ui, const PortraitCore& core, ImVec2 min, ImVec2 max,
+void core_label(const Ui& ui, const SiliconCore& core, ImVec2 min, ImVec2 max,
                 const std::string& load) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = ui.fonts.caption;
@@ -86,9 +86,9 @@ void core_label(const Ui& ui, const PortraitCore& core, ImVec2 min, ImVec2 max,
 void draw_core(const Panel& p, const std::string& path, const Silicon& silicon, int place,
                ImVec2 min, ImVec2 max) {
   Ui& ui = p.ui;
-  const PortraitCore& core = silicon.cores[static_cast<std::size_t>(place)];
+  const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 color = device_color(*ui.theme, core.device->device);
+  const ImU32 color = device_color(*ui.theme, core.device);
   bool known = false;
   const auto share = static_cast<float>(load_of(p, core, known));
   const float radius = std::min(ui.px(4), (max.y - min.y) / 4);
@@ -102,8 +102,8 @@ void draw_core(const Panel& p, const std::string& path, const Silicon& silicon, 
   const std::string load = known ? percent(static_cast<double>(share)) : "";
   core_label(ui, core, min, max, load);
   const std::string number = std::to_string(core.number);
-  record_rect(ui, fmt::format("{}/{}/{}", path, lab::to_string(core.device->device), number),
-              "meter", number, load, true, min, max);
+  record_rect(ui, fmt::format("{}/{}/{}", path, lab::to_string(core.device), number), "meter",
+              number, load, true, min, max);
   if (!ImGui::IsMouseHoveringRect(min, max)) return;
   hint_at(ui, min, max, core_hint(silicon, place, known, static_cast<double>(share)));
 }
@@ -171,25 +171,15 @@ void filled_box(const Ui& ui, ImVec2 min, ImVec2 max, ImU32 color, double share)
 // The main memory, which all CPU devices share.
 void draw_memory(const Panel& p, const std::string& path, std::span<const DeviceInfo> devices) {
   Ui& ui = p.ui;
-  const auto first = std::find_if(devices.begin(), devices.end(), [](const DeviceInfo& info) {
-    return info.device.kind == DeviceKind::Cpu;
-  });
-  if (first == devices.end()) return;
+  const std::optional<MainMemory> memory = memory_in_use(p.model, devices);
+  if (!memory) return;
   const Item item =
       control(path + "/memory", {ImGui::GetContentRegionAvail().x, ui.px(kPartHeight)});
-  const std::int64_t total = first->memory_total_bytes;
-  const DeviceHistory& history = p.model.history(first->device);
-  std::string text = trf("Main memory, {}", format_bytes(total));
-  double share = 0;
-  if (history.seen && total > 0) {
-    const std::int64_t used =
-        std::max<std::int64_t>(0, total - history.last.memory_available_bytes);
-    share = static_cast<double>(used) / static_cast<double>(total);
-    text = trf("{}; in use: {}", text, format_bytes(used));
-  }
+  std::string text = trf("Main memory, {}", format_bytes(memory->total_bytes));
+  if (memory->used_bytes) text = trf("{}; in use: {}", text, format_bytes(*memory->used_bytes));
   record(ui, item, path + "/memory", "map", text);
   if (!item.visible) return;
-  filled_box(ui, item.min, item.max, ui.theme->muted, share);
+  filled_box(ui, item.min, item.max, ui.theme->muted, memory->share());
   ImFont* font = ui.fonts.caption;
   draw_text_fitted(ImGui::GetWindowDrawList(), font,
                    {item.min.x + ui.px(10), (item.min.y + item.max.y - font->FontSize) / 2},
@@ -347,10 +337,11 @@ void draw_portrait(const Panel& p, const std::string& path, const MachinePicture
   Ui& ui = p.ui;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
   draw_legend(p, path, picture.devices);
-  const Silicon silicon = silicon_of(picture.devices);
+  const Silicon& silicon = *picture.silicon;
   if (!silicon.cores.empty()) {
     const float width = ImGui::GetContentRegionAvail().x;
-    const std::vector<PortraitBox> packages = lay_out(ui, silicon, width);
+    const std::vector<PortraitBox>& packages =
+        p.view.portraits[path].of(ui, picture.silicon, width);
     float bottom = 0;
     for (const PortraitBox& box : packages) bottom = std::max(bottom, box.pos.y + box.size.y);
     const Item item = control(path + "/processors", {width, bottom});
@@ -377,7 +368,7 @@ void portrait_card(const Panel& p) {
                   {.hint = tr(kPortraitHint), .note = machine.host});
   if (!card) return;
   const std::vector<LessonMap::Link> links = links_of(p.model);
-  draw_portrait(p, "tour/portrait", {machine.devices, machine.absent, links});
+  draw_portrait(p, "tour/portrait", {machine.devices, machine.absent, links, p.model.silicon()});
 }
 
 }  // namespace lab::ui

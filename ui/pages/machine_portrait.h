@@ -1,6 +1,7 @@
 #pragma once
 // The machine as a picture: packages with their cores inside the caches that they share, filled by
 // the load of each core, main memory, GPUs and links. For use inside ui/pages only.
+#include <memory>
 #include <span>
 #include <string>
 
@@ -16,6 +17,7 @@ struct MachinePicture {
   std::span<const DeviceInfo> devices;
   std::span<const AbsentDevice> absent;
   std::span<const LessonMap::Link> links;
+  std::shared_ptr<const Silicon> silicon;  // of `devices`, not null
 };
 
 // Draws the picture across the width. Recorded: "<path>/cpu:0", the legend's entry of a CPU device,

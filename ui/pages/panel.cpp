@@ -89,7 +89,7 @@ bool empty_page(const Panel& p, std::string_view path, std::string_view sentence
   if (why.empty()) return empty_state(p.ui, path, sentence, label);
   const bool stoppable = p.model.job().has_value();
   if (empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), stoppable ? tr("Stop") : "")) {
-    cancel(p);
+    p.view.confirm_cancel = true;
   }
   return false;
 }
@@ -289,6 +289,22 @@ void synthetic_badge(const Panel& p) {
   ImGui::SameLine();
   badge(p.ui, tr("synthetic"), Tone::Warning);
   hint(p.ui, tr("These results come from synthetic images, not from a real data set."));
+}
+
+// --- the machine ----------------------------------------------------------------------------
+
+std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices) {
+  const auto first = std::find_if(devices.begin(), devices.end(), [](const DeviceInfo& info) {
+    return info.device.kind == DeviceKind::Cpu;
+  });
+  if (first == devices.end()) return std::nullopt;
+  MainMemory memory{.total_bytes = first->memory_total_bytes};
+  const DeviceHistory& history = model.history(first->device);
+  if (history.seen && memory.total_bytes > 0) {
+    memory.used_bytes =
+        std::max<std::int64_t>(0, memory.total_bytes - history.last.memory_available_bytes);
+  }
+  return memory;
 }
 
 // --- texts ----------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 #pragma once
 // The per-frame context passed to every part of the window, and helpers shared by the pages. For
 // use inside ui/pages only.
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -51,7 +53,7 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main);
 
 // Shown instead of results: a sentence and the button that produces some. While another job runs,
-// states that instead of offering the button. Returns true when clicked.
+// names it and offers to stop it, after a confirmation, instead. Returns true when clicked.
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label);
 
@@ -169,6 +171,48 @@ template <typename Results>
 bool is_old(const Kept<Results>& kept) {
   return kept.current.empty() && kept.previous.has_value();
 }
+
+// --- choices --------------------------------------------------------------------------------
+// Returns `wanted` if it is among the values, otherwise the first value, if any.
+template <typename Value>
+Value known_or_first(const std::vector<Value>& values, const Value& wanted) {
+  const bool known = std::find(values.begin(), values.end(), wanted) != values.end();
+  return known || values.empty() ? wanted : values.front();
+}
+
+struct OneOf {
+  std::string_view path, label, hint;
+  std::size_t most_segments = 0;  // up to as many values are segments without the label
+};
+// Draws a choice among `values`, each named by `name`. `shown` is the present one; what the user
+// chooses instead is stored in `target`.
+template <typename Value, typename Name>
+void choose_one(const Panel& p, const OneOf& what, const std::vector<Value>& values,
+                const Value& shown, Value& target, const Name& name) {
+  std::vector<std::string> names;
+  names.reserve(values.size());
+  for (const Value& value : values) names.push_back(name(value));
+  const auto at = std::find(values.begin(), values.end(), shown);
+  int index = at == values.end() ? 0 : static_cast<int>(at - values.begin());
+  const bool changed = values.size() <= what.most_segments
+                           ? segmented(p.ui, what.path, "", names, index, what.hint)
+                           : combo(p.ui, what.path, what.label, names, index, what.hint);
+  if (changed) target = values[static_cast<std::size_t>(index)];
+}
+
+// --- the machine ----------------------------------------------------------------------------
+// The main memory, which all CPU devices share.
+struct MainMemory {
+  std::int64_t total_bytes = 0;
+  std::optional<std::int64_t> used_bytes = {};  // by all programs; empty before the first reading
+
+  double share() const {
+    if (!used_bytes || total_bytes <= 0) return 0;
+    return static_cast<double>(*used_bytes) / static_cast<double>(total_bytes);
+  }
+};
+// Returns nullopt if none of the devices is a CPU device.
+std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices);
 
 // --- texts ----------------------------------------------------------------------------------
 std::string percent(double share);                // "61 %"

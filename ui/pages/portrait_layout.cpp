@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "compute/core/language.h"
@@ -42,7 +40,7 @@ struct Nest {
   std::vector<Nest> inner = {};
 };
 
-std::vector<int> served_among(const PortraitCache& cache, const std::vector<int>& cores) {
+std::vector<int> served_among(const SiliconCache& cache, const std::vector<int>& cores) {
   std::vector<int> served;
   for (const int core : cache.cores) {
     if (std::find(cores.begin(), cores.end(), core) != cores.end()) served.push_back(core);
@@ -50,7 +48,7 @@ std::vector<int> served_among(const PortraitCache& cache, const std::vector<int>
   return served;
 }
 
-Nest nest_of(const PortraitCache& cache, std::size_t served) {
+Nest nest_of(const SiliconCache& cache, std::size_t served) {
   Nest nest;
   nest.label = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
   nest.hint = served == 1
@@ -63,9 +61,9 @@ Nest nest_of(const PortraitCache& cache, std::size_t served) {
 // The cores inside the caches of `level` and below.
 std::vector<Nest> nests_of(const Silicon& silicon, const std::vector<int>& cores, int level) {
   for (; level > 0; --level) {
-    std::vector<std::pair<const PortraitCache*, std::vector<int>>> held;
+    std::vector<std::pair<const SiliconCache*, std::vector<int>>> held;
     bool shared = false;
-    for (const PortraitCache& cache : silicon.caches) {
+    for (const SiliconCache& cache : silicon.caches) {
       if (cache.level != level) continue;
       std::vector<int> served = served_among(cache, cores);
       if (served.empty()) continue;
@@ -93,20 +91,16 @@ std::vector<Nest> nests_of(const Silicon& silicon, const std::vector<int>& cores
 }
 
 std::vector<Nest> packages_of(const Silicon& silicon) {
-  std::map<int, std::vector<int>> cores;
   int levels = 0;
-  for (std::size_t i = 0; i < silicon.cores.size(); ++i) {
-    cores[silicon.cores[i].package].push_back(static_cast<int>(i));
-  }
-  for (const PortraitCache& cache : silicon.caches) levels = std::max(levels, cache.level);
+  for (const SiliconCache& cache : silicon.caches) levels = std::max(levels, cache.level);
   std::vector<Nest> packages;
-  for (const auto& [package, here] : cores) {
+  for (const SiliconPackage& package : silicon.packages) {
     Nest nest;
-    const std::string& name = silicon.cores[static_cast<std::size_t>(here.front())].device->name;
-    nest.label = cores.size() == 1 ? name : trf("Package {}: {}", package, name);
-    nest.hint = here.size() == 1 ? trf("{}, 1 core", nest.label)
-                                 : trf("{}, {} cores", nest.label, here.size());
-    nest.inner = nests_of(silicon, here, levels);
+    nest.label = silicon.packages.size() == 1 ? package.name
+                                              : trf("Package {}: {}", package.number, package.name);
+    nest.hint = package.cores.size() == 1 ? trf("{}, 1 core", nest.label)
+                                          : trf("{}, {} cores", nest.label, package.cores.size());
+    nest.inner = nests_of(silicon, package.cores, levels);
     packages.push_back(std::move(nest));
   }
   return packages;
@@ -182,61 +176,7 @@ PortraitBox box_of(const Ui& ui, const Nest& nest, const CoreSize& size, float w
   return box;
 }
 
-void add_cache(Silicon& to, std::map<std::pair<int, int>, std::size_t>& known,
-               const CacheInfo& cache, std::size_t instance, std::vector<int> cores) {
-  if (instance < cache.numbers.size()) {
-    const auto [found, fresh] =
-        known.try_emplace({cache.level, cache.numbers[instance]}, to.caches.size());
-    if (!fresh) {
-      std::vector<int>& all = to.caches[found->second].cores;
-      for (const int core : cores) {
-        if (std::find(all.begin(), all.end(), core) == all.end()) all.push_back(core);
-      }
-      return;
-    }
-  }
-  to.caches.push_back({cache.level, cache.size_bytes, std::move(cores)});
-}
-
 }  // namespace
-
-Silicon silicon_of(std::span<const DeviceInfo> devices) {
-  Silicon silicon;
-  std::map<int, int> places;                          // of cores, by OS number
-  std::map<std::pair<int, int>, std::size_t> caches;  // by level and number
-  for (const DeviceInfo& info : devices) {
-    if (info.device.kind != DeviceKind::Cpu) continue;
-    std::vector<int> here;
-    for (std::size_t i = 0; i < info.cores.size(); ++i) {
-      const auto [found, fresh] =
-          places.try_emplace(info.cores[i], static_cast<int>(silicon.cores.size()));
-      here.push_back(found->second);
-      if (!fresh) continue;
-      const int package = i < info.core_packages.size() ? info.core_packages[i] : 0;
-      silicon.cores.push_back({&info, i, info.cores[i], package, nullptr});
-    }
-    for (const CoreKind& kind : info.core_kinds) {
-      for (const int core : kind.cores) {
-        const int place = here[static_cast<std::size_t>(core)];
-        silicon.cores[static_cast<std::size_t>(place)].kind = &kind;
-      }
-    }
-    for (const CacheInfo& cache : info.caches) {
-      for (std::size_t i = 0; i < cache.cores.size(); ++i) {
-        std::vector<int> cores;
-        for (const int core : cache.cores[i]) {
-          const int place = here[static_cast<std::size_t>(core)];
-          // Devices that share a core name its caches again.
-          if (silicon.cores[static_cast<std::size_t>(place)].device == &info) {
-            cores.push_back(place);
-          }
-        }
-        if (!cores.empty()) add_cache(silicon, caches, cache, i, std::move(cores));
-      }
-    }
-  }
-  return silicon;
-}
 
 std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width) {
   const std::vector<Nest> packages = packages_of(silicon);
@@ -260,6 +200,21 @@ std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float wid
     y += tallest + gap;
   }
   return boxes;
+}
+
+const std::vector<PortraitBox>& PortraitLayout::of(const Ui& ui,
+                                                   const std::shared_ptr<const Silicon>& silicon,
+                                                   float width) {
+  const bool same =
+      silicon_ == silicon && width_ == width && scale_ == ui.scale && language_ == language();
+  if (!same) {
+    silicon_ = silicon;
+    width_ = width;
+    scale_ = ui.scale;
+    language_ = language();
+    boxes_ = lay_out(ui, *silicon, width);
+  }
+  return boxes_;
 }
 
 }  // namespace lab::ui

@@ -1,41 +1,18 @@
 #pragma once
-// Cores and caches of the whole machine, and their places in its picture. For use inside ui/pages
-// only.
+// The places of a machine's cores and caches in its picture. For use inside ui/pages only.
 #include <imgui.h>
 
-#include <cstdint>
-#include <span>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "compute/core/events/device_info.h"
+#include "compute/core/language.h"
+#include "ui/model/silicon.h"
 #include "ui/ui.h"
 
 namespace lab::ui {
 
 inline constexpr float kPortraitPad = 6, kPortraitLabel = 19;  // around and above what a box holds
-
-struct PortraitCore {
-  const DeviceInfo* device = nullptr;
-  std::size_t at = 0;  // position in DeviceInfo::cores
-  int number = 0;      // as numbered by the operating system
-  int package = 0;
-  const CoreKind* kind = nullptr;  // null if all cores are alike
-};
-struct PortraitCache {
-  int level = 0;
-  std::int64_t bytes = 0;
-  std::vector<int> cores;  // positions in Silicon::cores
-};
-
-// The cores of all CPU devices, each once, and the caches above them, which devices may share.
-struct Silicon {
-  std::vector<PortraitCore> cores;
-  std::vector<PortraitCache> caches;
-};
-
-// Points into `devices`, which must outlive the result.
-Silicon silicon_of(std::span<const DeviceInfo> devices);
 
 // A package, a cache with what it serves, or a core.
 struct PortraitBox {
@@ -49,5 +26,20 @@ struct PortraitBox {
 // Returns the packages, which fill `width` pixels. With few cores these are wide bars; with many,
 // small squares, and the caches of a single core are left out.
 std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width);
+
+// A layout that is kept from frame to frame.
+class PortraitLayout {
+ public:
+  // Lays out again only if the machine, the width, the scale or the language differ from those of
+  // the call before.
+  const std::vector<PortraitBox>& of(const Ui& ui, const std::shared_ptr<const Silicon>& silicon,
+                                     float width);
+
+ private:
+  std::shared_ptr<const Silicon> silicon_;
+  float width_ = 0, scale_ = 0;
+  Language language_ = Language::English;
+  std::vector<PortraitBox> boxes_;
+};
 
 }  // namespace lab::ui

@@ -22,7 +22,6 @@ void split_cpu_button(const Panel& p, std::string_view page, int devices) {
              {.hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
               .width = -1});
   if (clicked) {
-    p.view.forms.devices.cpu_devices = devices;
     p.view.confirm_restart = RestartLab{.cpu_devices = devices};
   }
   error_box(p.ui, path + "/refused", p.model.restart_refusal());

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/support/sample_gpus.h"
 #include "tests/ui/pages/scenes.h"
+#include "ui/pages/devices/devices_parts.h"
 
 namespace lab::test {
 namespace {
@@ -13,7 +15,7 @@ using ui::Model;
 using ui::Page;
 using ui::WidgetRect;
 
-const std::string kSecond = "0000:41:00.0";
+const std::string kSecond = "0000:41:00.0", kThird = "0000:61:00.0";
 
 MachineInfo machine_with_absent_gpu() {
   MachineInfo machine = machine_of(1);
@@ -156,6 +158,27 @@ TEST(GpuPage, ShowsAUsedGpuOnce) {
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->label, "cuda:0   NVIDIA H200");
   EXPECT_FALSE(lab.visible("devices/list/cuda:0"));
+}
+
+// The first GPU of the machine is unused; the second is cuda:0.
+TEST(GpuPage, AnUnusedGpuHasAColourOfItsOwn) {
+  MachineInfo machine = machine_of(1);
+  DeviceInfo info;
+  info.device = gpu();
+  info.pci_bus_id = kSecond;
+  machine.devices.push_back(info);
+  Model model(machine);
+  model.apply(event(0, 1,
+                    gpu_telemetry(1, {gpu_facts(), gpu_facts(kSecond), gpu_facts(kThird)},
+                                  {gpu_reading(1), gpu_reading(1, kSecond)})));
+  Lab lab(std::move(model));
+  std::set<ImU32> colors;
+  const std::vector<ui::DeviceEntry> entries = ui::device_entries(lab.panel());
+  for (const ui::DeviceEntry& entry : entries) {
+    if (entry.absent != nullptr) continue;
+    EXPECT_TRUE(colors.insert(entry.color).second) << entry.key;
+  }
+  EXPECT_EQ(colors.size(), 4U) << "cpu:0, cuda:0 and two unused GPUs";
 }
 
 TEST(GpuPage, OneGpuHasNoPeers) {

@@ -148,6 +148,7 @@ TEST(LearnPage, OffersToSplitTheCpu) {
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
   EXPECT_EQ(lab.sent<RestartLab>()[0].cpu_devices, 3);
   EXPECT_TRUE(lab.view.forms.learn.resume) << "the lesson continues after the restart";
+  EXPECT_EQ(lab.view.forms.devices.cpu_devices, 3);
 }
 
 // A lesson that compares a small device with a larger one, where every device has a single core.
@@ -182,6 +183,7 @@ TEST(LearnPage, ForgetsToContinueWithoutARestart) {
   EXPECT_EQ(lab.backend.find("restart/yes")->label, "Split and restart");
   lab.click("restart/no");
   EXPECT_FALSE(lab.view.forms.learn.resume);
+  EXPECT_EQ(lab.view.forms.devices.cpu_devices, 1);
 }
 
 TEST(LearnPage, ContinuesAfterARestart) {

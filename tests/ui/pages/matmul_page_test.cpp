@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/pages/scenes.h"
+#include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::test {
 namespace {
@@ -166,15 +167,22 @@ TEST(MatmulCurves, KeepAKernelsColourAndShowOneDevice) {
     }
     return model;
   };
+  using Labels = std::vector<std::string>;
   Lab lab(job({}), 1, kLarge);
   lab.open(Page::Matmul);
-  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"naive", "simd"}));
+  const auto color = [&](std::size_t kernel) {
+    return kernel_series(lab.panel(), lab.model.matmul().current.kernels[kernel]).color;
+  };
+  const ImU32 naive = color(0), simd = color(1);
+  EXPECT_NE(naive, simd);
   lab.show(job({"simd"}));
-  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
-  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/cpu:1")) << "colours do not mean devices";
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"naive", "simd"}));
+  EXPECT_EQ(color(0), naive);
+  EXPECT_EQ(color(1), simd);
+  EXPECT_EQ(color(2), simd) << "although it is the first kernel of cpu:1";
   lab.click("matmul/shown_device/cpu:1");
-  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive")) << "not measured on cpu:1";
-  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/simd"));
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), Labels{"simd"}) << "naive was not measured there";
 }
 
 TEST(MatmulRoofline, TooltipExplainsACeiling) {
@@ -234,6 +242,22 @@ TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
 }
 
+TEST(MatmulForm, ALiveRunDoesNotReadTheListOfSizes) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.view.forms.matmul.sizes = "many";
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("matmul/run")->enabled);
+  lab.click("matmul/live");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, std::vector<std::int64_t>{512});
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.matmul.chosen.clear();
+  lab.view.sent_after = -1;
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("matmul/live")->enabled) << "no kernel is ticked";
+}
+
 TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
   Lab lab(gpu_job(Precision::F32, {}), 1, kLarge);
   lab.open(Page::Matmul);
@@ -268,6 +292,7 @@ TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {
   lab.click("matmul/together");
   EXPECT_FALSE(lab.visible("matmul/which"));
   EXPECT_FALSE(lab.visible("matmul/live"));
+  EXPECT_FALSE(lab.visible("matmul/live_size"));
   lab.click("matmul/run");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].together);

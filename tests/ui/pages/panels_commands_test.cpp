@@ -400,6 +400,19 @@ TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
   EXPECT_FALSE(lab.visible("confirm/stop"));
 }
 
+TEST_F(PanelCommands, AnEmptyPageAsksBeforeItStopsAnothersJob) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  lab.open(Page::Transfers);
+  EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Stop");
+  lab.click("transfers/empty");
+  EXPECT_TRUE(lab.out.empty());
+  lab.click("confirm/keep");
+  EXPECT_TRUE(lab.out.empty());
+  lab.click("transfers/empty");
+  lab.click("confirm/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
+}
+
 TEST_F(PanelCommands, EscapeWithoutAJobDoesNothing) {
   lab.frames(3);
   lab.press(GLFW_KEY_ESCAPE);

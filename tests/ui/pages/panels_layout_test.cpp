@@ -305,6 +305,23 @@ TEST(Pages, OneCpuDeviceCanBeSplitWhereSeveralAreUseful) {
   }
 }
 
+TEST(Pages, OnlyAConfirmedSplitIsSaved) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 2400});
+  lab.open(Page::Matmul);
+  const auto saved = [&] { return save_view(lab.view).at("devices.cpu_devices"); };
+  ASSERT_EQ(saved(), "1");
+  lab.click("matmul/split");
+  lab.click("restart/no");
+  EXPECT_EQ(saved(), "1");
+  lab.click("matmul/split");
+  lab.press(GLFW_KEY_ESCAPE);
+  EXPECT_EQ(saved(), "1");
+  lab.frames(3);
+  lab.click("matmul/split");
+  lab.click("restart/yes");
+  EXPECT_EQ(saved(), "2");
+}
+
 TEST(Pages, SeveralDevicesAreNotOfferedToBeSplit) {
   Lab lab(ui::Model(machine_of(2)));
   for (const Page page : {Page::Transfers, Page::Matmul, Page::Training, Page::Scaling}) {

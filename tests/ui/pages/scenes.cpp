@@ -324,6 +324,15 @@ Model make_layers(const Layers& what, Scene scene) {
   return model;
 }
 
+std::vector<std::string> Lab::legend(std::string_view plot) const {
+  const std::string entries = std::string(plot) + "/legend/";
+  std::vector<std::string> labels;
+  for (const ui::WidgetRect& w : backend.ui.widgets.all()) {
+    if (w.path.starts_with(entries)) labels.push_back(w.path.substr(entries.size()));
+  }
+  return labels;
+}
+
 void Lab::scroll(float notches) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   backend.move_to({screen.x - 20 * view.scale, screen.y / 2});

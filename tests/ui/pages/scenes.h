@@ -7,6 +7,7 @@
 #include "tests/ui/events.h"
 #include "tests/ui/null_backend.h"
 #include "ui/pages/lab_view.h"
+#include "ui/pages/panel.h"
 
 namespace lab::test {
 
@@ -57,14 +58,14 @@ class Lab {
   }
 
   // Fails the test if no widget with that path is visible.
-  void click(std::string_view path) {
+  void click(std::string_view path, int button = 0) {
     const ui::WidgetRect* w = backend.find(path);
     if (w == nullptr) return;
     backend.move_to(NullBackend::centre(*w));
     frame();
-    backend.mouse(0, true);
+    backend.mouse(button, true);
     frame();
-    backend.mouse(0, false);
+    backend.mouse(button, false);
     frames(3);
   }
   // Scrolls the page down until the widget is in view, then clicks it.
@@ -78,6 +79,12 @@ class Lab {
   void press(int key, bool control = false);
 
   bool visible(std::string_view path) const { return backend.ui.widgets.find(path) != nullptr; }
+
+  // Labels of a plot's legend, in its order.
+  std::vector<std::string> legend(std::string_view plot) const;
+
+  // The context of one frame, for parts of a page that are tested alone.
+  ui::Panel panel() { return {backend.ui, model, view, out}; }
 
   // Commands of type T sent so far.
   template <typename T>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -64,8 +65,7 @@ TEST(TourPage, TextsNameTheSpreadOrTheReason) {
   TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
   peak.median = 180e9, peak.low = 171e9, peak.high = 189e9;
   EXPECT_EQ(spread_text(peak), "best of 31, ±5.0 %");
-  EXPECT_EQ(percentiles_text(peak),
-            "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
+  EXPECT_EQ(percentiles_text(peak), "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
   TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
   copy.unstable = true;
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unstable");
@@ -106,6 +106,50 @@ TEST(TourPage, OldFiguresStayUntilNewOnesArrive) {
   lab.open(Page::Tour);
   EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
   EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+}
+
+// A tour that ended early keeps the earlier figures except those that it completed.
+TEST(TourPage, KeepsEarlierFiguresWhenItEndsEarly) {
+  for (const Outcome outcome : {Outcome::Cancelled, Outcome::Failed}) {
+    SCOPED_TRACE(static_cast<int>(outcome));
+    ui::Model model = make_scene(Page::Tour, Scene::Done);
+    model.apply(event(2, 300, JobStarted{"again", StartTour{}}));
+    TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+    peak.value = 200e9;
+    model.apply(event(2, 301, peak));
+    TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+    copy.value = 9e-6;
+    copy.complete = false;
+    model.apply(event(2, 302, copy));
+    model.apply(event(2, 303, JobFinished{outcome, 3, "lost"}));
+    Lab lab(std::move(model), 1, kTall);
+    lab.open(Page::Tour);
+    EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
+    EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
+    EXPECT_EQ(value_of(lab, "cpu:1/training")->label, "9530 images/s");
+  }
+}
+
+TEST(TourPage, MarksAnInterruptedFigure) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.complete = false;
+  model.apply(event(1, 301, peak));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const auto spread = [&] { return lab.backend.find("tour/cpu:0/peak/spread")->label; };
+  EXPECT_EQ(spread(), "measuring; best of 31, ±3.5 %");
+  lab.model.apply(event(1, 302, JobFinished{Outcome::Cancelled, 1, ""}));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "interrupted; best of 31, ±3.5 %");
+  lab.model.apply(event(2, 303, JobStarted{"again", StartTour{}}));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "interrupted; best of 31, ±3.5 %") << "it is of the earlier tour";
+  peak.complete = true;
+  lab.model.apply(event(2, 304, peak));
+  lab.frames(3);
+  EXPECT_EQ(spread(), "best of 31, ±3.5 %");
 }
 
 TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
@@ -259,6 +303,34 @@ TEST(TourPortraitText, ManyCoresTakeLessThanAWindow) {
   EXPECT_LT(card->max.y - card->min.y, 600);
 }
 
+TEST(TourPortraitText, IgnoresCachesOfCoresThatADeviceLacks) {
+  MachineInfo machine = machine_of(1);
+  machine.devices[0].cores.resize(1);
+  ASSERT_EQ(machine.devices[0].caches[0].cores.size(), 2U);
+  const ui::Silicon silicon = ui::silicon_of(machine.devices);
+  EXPECT_EQ(silicon.cores.size(), 1U);
+  for (const ui::SiliconCache& cache : silicon.caches) EXPECT_EQ(cache.cores, std::vector<int>{0});
+}
+
+TEST(TourPortraitText, IsLaidOutAgainOnlyIfItsSizeOrMachineChanges) {
+  Lab lab(machine_like("package:1 l3:1 l2:2 core:1 pu:2", 1, 0), 1, kTall);
+  lab.open(Page::Tour);
+  ui::PortraitLayout& layout = lab.view.portraits["tour/portrait"];
+  const auto boxes = [&](const std::shared_ptr<const ui::Silicon>& of, float width) {
+    return layout.of(lab.backend.ui, of, width).front().inner.data();
+  };
+  const auto silicon = lab.model.silicon();
+  const ui::PortraitBox* first = boxes(silicon, 600);
+  EXPECT_EQ(boxes(silicon, 600), first);
+  EXPECT_EQ(layout.of(lab.backend.ui, silicon, 600).front().size.x, 600);
+  EXPECT_EQ(layout.of(lab.backend.ui, silicon, 700).front().size.x, 700);
+  const float small = layout.of(lab.backend.ui, silicon, 700).front().size.y;
+  lab.backend.ui.scale = 2;
+  EXPECT_GT(layout.of(lab.backend.ui, silicon, 700).front().size.y, small);
+  const ui::Model other = machine_like("package:2 l3:1 l2:2 core:1 pu:2", 1, 0);
+  EXPECT_EQ(layout.of(lab.backend.ui, other.silicon(), 700).size(), 2U);
+}
+
 TEST(TourPortraitText, HoveringACoreGivesItsDetails) {
   Lab lab(machine_like("package:1 l3:1 l2:2 core:1 pu:2", 2, 0), 1, kTall);
   lab.open(Page::Tour);
@@ -268,7 +340,7 @@ TEST(TourPortraitText, HoveringACoreGivesItsDetails) {
   lab.frames(60);
   const WidgetRect* tooltip = lab.backend.find("tooltip");
   ASSERT_NE(tooltip, nullptr);
-  EXPECT_NE(tooltip->value.find("Core 2 of cpu:1, busy"), std::string::npos) << tooltip->value;
+  EXPECT_NE(tooltip->value.find("cpu:1, core 2, busy"), std::string::npos) << tooltip->value;
   EXPECT_NE(tooltip->value.find("shared by 2 cores"), std::string::npos)
       << "the cache that two devices share is one: " << tooltip->value;
 }
@@ -285,8 +357,8 @@ TEST(TourPortraitText, NamesTheKindOfACore) {
   machine.devices[0].core_kinds = {fast, small};
   Lab lab{ui::Model(machine), 1, kTall};
   lab.open(Page::Tour);
-  for (const auto& [core, text] : {std::pair{"0", "performance core, up to 5.2 GHz"},
-                                   std::pair{"1", "efficient core"}}) {
+  for (const auto& [core, text] :
+       {std::pair{"0", "performance core, up to 5.2 GHz"}, std::pair{"1", "efficient core"}}) {
     lab.backend.move_to(
         NullBackend::centre(*lab.backend.find(std::string("tour/portrait/cpu:0/") + core)));
     lab.frames(60);

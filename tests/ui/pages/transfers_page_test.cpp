@@ -47,12 +47,10 @@ std::string value(Lab& lab, std::string_view path) {
 TEST(TransferCurves, ShowOnePairAndColourOperations) {
   Lab lab(two_devices(), 1, kLarge);
   lab.open(Page::Transfers);
-  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/copy"));
-  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/read"));
-  EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/legend/cpu:0")) << "colours mean operations";
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(lab.legend("transfers/plot/bandwidth"), (Labels{"copy", "read"}));
   lab.click("transfers/shown_pair/cpu:0 to cpu:1");
-  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/legend/copy"));
-  EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/legend/read")) << "only within cpu:0";
+  EXPECT_EQ(lab.legend("transfers/plot/bandwidth"), Labels{"copy"}) << "reads are within cpu:0";
 }
 
 TEST(TransferCurves, LabelTheLevelsOfMemory) {
@@ -62,6 +60,28 @@ TEST(TransferCurves, LabelTheLevelsOfMemory) {
   EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/band/memory"));
   lab.click("transfers/shown_pair/cpu:0 to cpu:1");
   EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/band/L1")) << "not fitted";
+}
+
+// A sweep of other devices is drawn over the previous one only where both measured the same pair.
+TEST(TransferCurves, PreviousOnesAreOfTheSamePair) {
+  Lab lab(two_devices(), 1, kLarge);
+  lab.open(Page::Transfers);
+  lab.click("transfers/shown_pair/cpu:0 to cpu:1");
+  lab.model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
+  const auto measure = [&](Device from, Device to, double gb_per_s) {
+    lab.model.apply(event(2, 5, transfer_sample(from, to, TransferOp::Copy, 1, kKiB, gb_per_s)));
+    lab.frames(3);
+    lab.click("transfers/plot/bandwidth", 1);
+    lab.click("transfers/plot/bandwidth/menu/copy-csv");
+    return lab.backend.clipboard;
+  };
+  const std::string other = measure(cpu(1), cpu(1), 110);
+  EXPECT_NE(other.find("\"copy cpu:1, 1 thread\",110"), std::string::npos) << other;
+  EXPECT_NE(other.find("\"copy cpu:1, 1 thread\",80"), std::string::npos) << other;
+  EXPECT_EQ(other.find("cpu:0 to cpu:1"), std::string::npos) << other;
+  const std::string chosen = measure(cpu(0), cpu(1), 95);
+  EXPECT_NE(chosen.find("\"copy cpu:0 to cpu:1, 1 thread\",40"), std::string::npos) << chosen;
+  EXPECT_EQ(chosen.find("copy cpu:1, 1 thread"), std::string::npos) << chosen;
 }
 
 TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {
@@ -91,6 +111,15 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   EXPECT_NE(value(lab, "transfers/fit_table/3").find("20.0 %"), std::string::npos);
 }
 
+TEST(TransferCosts, OnlyTheFirstLevelHasACostPerCall) {
+  TransferFit fit = fit_of(TransferOp::Copy, 1);
+  fit.levels[1].residual = 0.02;
+  EXPECT_EQ(ui::sentence(fit),
+            "200 ns per call, then 60.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");
+  fit.levels[0].residual = 0.2;
+  EXPECT_EQ(ui::sentence(fit), "20.0 GB/s in memory.");
+}
+
 TEST(TransferTabs, ALiveRunKeepsTheSweep) {
   Lab lab(two_devices(), 1, kLarge);
   lab.open(Page::Transfers);
@@ -114,6 +143,19 @@ TEST(TransferForm, QuickReplacesSizesAndOperations) {
   lab.click("transfers/run");
   ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].quick);
+}
+
+TEST(TransferForm, ALiveRunIsNeverQuick) {
+  Lab lab(Model(machine_of(2)), 1, kLarge);
+  lab.view.forms.transfers.sizes = "2MiB";
+  lab.view.forms.transfers.request.quick = true;
+  lab.open(Page::Transfers);
+  lab.click("transfers/live");
+  ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTransfers>()[0].live);
+  EXPECT_FALSE(lab.sent<StartTransfers>()[0].quick);
+  EXPECT_EQ(lab.sent<StartTransfers>()[0].sizes_bytes, std::vector<std::int64_t>{2 * kMiB});
+  EXPECT_TRUE(lab.view.forms.transfers.request.quick) << "the box stays ticked";
 }
 
 }  // namespace

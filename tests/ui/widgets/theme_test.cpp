@@ -43,7 +43,7 @@ TEST_P(ThemeTest, DisabledTextAndPartsOfAStepStandOut) {
 }
 
 // Sum of the differences of two colours' channels.
-int apart(ImU32 a, ImU32 b) {
+int distance(ImU32 a, ImU32 b) {
   int sum = 0;
   for (const int shift : {IM_COL32_R_SHIFT, IM_COL32_G_SHIFT, IM_COL32_B_SHIFT}) {
     sum += std::abs(static_cast<int>((a >> shift) & 0xFF) - static_cast<int>((b >> shift) & 0xFF));
@@ -51,11 +51,11 @@ int apart(ImU32 a, ImU32 b) {
   return sum;
 }
 
-TEST_P(ThemeTest, NoRunHasTheColourOfADevice) {
+TEST_P(ThemeTest, NoSeriesHasTheColourOfADevice) {
   for (int device = 0; device < 4; ++device) {
-    for (int run = 0; run < 8; ++run) {
-      EXPECT_GE(apart(device_color(t, cpu(device)), series_color(t, run)), 40) << device << run;
-      EXPECT_GE(apart(device_color(t, gpu(device)), series_color(t, run)), 40) << device << run;
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_GE(distance(device_color(t, cpu(device)), series_color(t, i)), 40) << device << i;
+      EXPECT_GE(distance(device_color(t, gpu(device)), series_color(t, i)), 40) << device << i;
     }
   }
 }
@@ -82,14 +82,6 @@ TEST_P(ThemeTest, DevicesKeepTheirColourAndCpuAndGpuDiffer) {
     EXPECT_GE(contrast(device_color(t, gpu(i)), t.card), 3.0);
     EXPECT_NE(device_color(t, cpu(i)), device_color(t, gpu(i)));
   }
-}
-
-int distance(ImU32 a, ImU32 b) {
-  int sum = 0;
-  for (const int shift : {0, 8, 16}) {
-    sum += std::abs(static_cast<int>((a >> shift) & 0xFF) - static_cast<int>((b >> shift) & 0xFF));
-  }
-  return sum;
 }
 
 TEST_P(ThemeTest, RunsNeverLookLikeDevices) {

@@ -106,6 +106,7 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
   StartTransfers command = form.request;
   command.from = chosen_device(form.from, machine);
   command.to = chosen_device(form.to, machine);
+  command.quick = command.quick && !live;  // a live run has one size and operation anyway
   command.ops.clear();
   for (std::size_t i = 0; i < transfer_ops(machine); ++i) {
     const auto op = static_cast<TransferOp>(i);

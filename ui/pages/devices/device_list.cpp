@@ -132,20 +132,14 @@ std::string cpu_names(const Model& model) {
 
 // The machine's memory, once for all CPU devices.
 void main_memory(const Panel& p) {
-  const std::vector<DeviceInfo>& all = p.model.machine().devices;
-  const auto first = std::find_if(all.begin(), all.end(), [](const DeviceInfo& info) {
-    return info.device.kind == DeviceKind::Cpu;
-  });
-  if (first == all.end() || first->memory_total_bytes <= 0) return;
-  const DeviceHistory& history = p.model.history(first->device);
-  const std::int64_t total = first->memory_total_bytes;
-  const std::int64_t used =
-      history.seen ? std::max<std::int64_t>(0, total - history.last.memory_available_bytes) : 0;
+  const auto memory = memory_in_use(p.model, p.model.machine().devices);
+  if (!memory || memory->total_bytes <= 0) return;
   caption(p.ui, tr("Main memory in use"));
-  number(p.ui, history.seen ? trf("{} of {}", format_bytes(used), format_bytes(total))
-                            : std::string("N/A"));
-  bar(p.ui, "devices/memory", static_cast<double>(used) / static_cast<double>(total),
-      p.ui.theme->muted, tr("Of the whole machine, by all programs."));
+  number(p.ui, memory->used_bytes ? trf("{} of {}", format_bytes(*memory->used_bytes),
+                                        format_bytes(memory->total_bytes))
+                                  : std::string("N/A"));
+  bar(p.ui, "devices/memory", memory->share(), p.ui.theme->muted,
+      tr("Of the whole machine, by all programs."));
   if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
     muted(p.ui, trf("Shared by {}, counted once.", cpu_names(p.model)));
   }
@@ -211,6 +205,11 @@ std::vector<DeviceEntry> device_entries(const Panel& p) {
   for (const DeviceInfo& info : machine.devices) entries.push_back(entry_of_device(p, info));
   const std::vector<GpuRecord>& gpus = p.model.gpus();
   std::vector<std::string> addresses;
+  Device next{DeviceKind::Cuda, 0};  // whose colour the next unused GPU has
+  for (const DeviceInfo& info : machine.devices) {
+    if (info.device.kind == DeviceKind::Cuda)
+      next.index = std::max(next.index, info.device.index + 1);
+  }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     addresses.push_back(gpus[i].facts.pci_bus_id);
     if (has_entry(entries, gpus[i])) continue;
@@ -219,7 +218,8 @@ std::vector<DeviceEntry> device_entries(const Panel& p) {
     entry.gpu = &gpus[i];
     entry.name = trf("GPU {}", i);
     entry.what = gpus[i].facts.name;
-    entry.color = device_color(*p.ui.theme, {DeviceKind::Cuda, static_cast<int>(i)});
+    entry.color = device_color(*p.ui.theme, next);
+    ++next.index;
     entries.push_back(std::move(entry));
   }
   for (std::size_t i = 0; i < machine.absent.size(); ++i) {

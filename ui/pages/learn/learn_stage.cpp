@@ -358,10 +358,11 @@ void nothing_card(const Panel& p, const LessonInfo& lesson) {
 }
 
 // The machine's cores, caches, memory, GPUs and links.
-void draw_map(const Panel& p, const LessonMap& map) {
+void draw_map(const Panel& p, const LessonRun& run) {
+  const LessonMap& map = *run.map;
   if (map.devices.empty()) return;
   const Card card(p, "learn/map", tr("This machine"), {.hint = tr(kPortraitHint)});
-  if (card) draw_portrait(p, "learn/map", {map.devices, map.absent, map.links});
+  if (card) draw_portrait(p, "learn/map", {map.devices, map.absent, map.links, run.silicon});
 }
 
 // The gap comes before the figures, so that a window of usual height shows it with the sentence.
@@ -377,7 +378,7 @@ void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run
     pair.next();
     gap_card(p, run);
   }
-  if (run.map) draw_map(p, *run.map);
+  if (run.map) draw_map(p, run);
   draw_player(p, lesson, run);
   measured_card(p, lesson, run);
   if (many) prediction_card(p, lesson, run);

@@ -138,7 +138,6 @@ void split_button(const Panel& p, int devices) {
                {.kind = ButtonKind::Primary,
                 .hint = tr("Restarts the lab, which takes about a second, and continues here"),
                 .width = -1})) {
-      p.view.forms.devices.cpu_devices = devices;
       p.view.forms.learn.resume = true;
       p.view.confirm_restart = RestartLab{.cpu_devices = devices};
     }

@@ -138,7 +138,9 @@ void matmul_form(const Panel& p) {
       send(p, to_command(form, machine, false));
     }
     row.next();
-    if (start_button(p, "matmul/live", tr("Run live"), error, false)) {
+    // A live run reads its own size, not the list of sizes.
+    const std::string live_error = problem([&] { return to_command(form, machine, true); });
+    if (start_button(p, "matmul/live", tr("Run live"), live_error, false)) {
       send(p, to_command(form, machine, true));
     }
   });

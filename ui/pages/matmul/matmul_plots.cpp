@@ -104,31 +104,20 @@ std::vector<Device> devices_with_results(const MatmulResults& results) {
 }  // namespace
 
 Device shown_device(const Panel& p, const MatmulResults& results) {
-  const std::vector<Device> devices = devices_with_results(results);
-  const Device wanted = p.view.forms.matmul.shown_device;
-  const bool known = std::find(devices.begin(), devices.end(), wanted) != devices.end();
-  return known || devices.empty() ? wanted : devices.front();
+  return known_or_first(devices_with_results(results), p.view.forms.matmul.shown_device);
 }
 
 void draw_device_choice(const Panel& p, const MatmulResults& results) {
   const std::vector<Device> devices = devices_with_results(results);
   if (devices.size() < 2) return;
-  constexpr std::size_t kMostSegments = 4;
-  const Device shown = shown_device(p, results);
-  std::vector<std::string> names;
-  int index = 0;
-  for (const Device device : devices) {
-    if (device == shown) index = static_cast<int>(names.size());
-    names.push_back(lab::to_string(device));
-  }
-  const char* const path = "matmul/shown_device";
-  const char* const what =
-      tr("Whose curves and roofline are shown. Each device has its own "
-         "ceilings.");
-  const bool changed = devices.size() <= kMostSegments
-                           ? segmented(p.ui, path, "", names, index, what)
-                           : combo(p.ui, path, tr("Device"), names, index, what);
-  if (changed) p.view.forms.matmul.shown_device = devices[static_cast<std::size_t>(index)];
+  choose_one(p,
+             {.path = "matmul/shown_device",
+              .label = tr("Device"),
+              .hint = tr("Whose curves and roofline are shown. Each device has its own "
+                         "ceilings."),
+              .most_segments = 4},
+             devices, shown_device(p, results), p.view.forms.matmul.shown_device,
+             [](Device device) { return lab::to_string(device); });
 }
 
 plot::Series kernel_series(const Panel& p, const KernelResults& k) {

@@ -62,20 +62,6 @@ Choice choose(const Panel& p, const MatmulResults& results) {
   return choice;
 }
 
-template <typename Value, typename Text>
-void pick(const Panel& p, std::string_view path, std::string_view label,
-          const std::vector<Value>& values, const Value& shown, Value& target, const Text& text,
-          std::string_view what) {
-  std::vector<std::string> names;
-  names.reserve(values.size());
-  for (const Value& v : values) names.push_back(text(v));
-  const auto at = std::find(values.begin(), values.end(), shown);
-  int index = at == values.end() ? 0 : static_cast<int>(at - values.begin());
-  if (combo(p.ui, path, label, names, index, what)) {
-    target = values[static_cast<std::size_t>(index)];
-  }
-}
-
 void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& choice) {
   if (choice.sample == nullptr) return;
   MatmulForm& form = p.view.forms.matmul;
@@ -83,15 +69,19 @@ void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& 
   for (const KernelResults* k : choice.at_size) kernels.push_back(k->name);
   Row row(p.ui, {1, 1});
   row.next();
-  pick(
-      p, "matmul/roofline/size", tr("Size N"), results.sizes(choice.device), choice.size,
-      form.roofline_size, [](std::int64_t n) { return std::to_string(n); },
-      tr("The size marked on the plot; pale lines show the other sizes."));
+  choose_one(p,
+             {.path = "matmul/roofline/size",
+              .label = tr("Size N"),
+              .hint = tr("The size marked on the plot; pale lines show the other sizes.")},
+             results.sizes(choice.device), choice.size, form.roofline_size,
+             [](std::int64_t n) { return std::to_string(n); });
   row.next();
-  pick(
-      p, "matmul/roofline/kernel", tr("Kernel"), kernels, choice.sample->kernel,
-      form.roofline_kernel, [](const std::string& name) { return name; },
-      tr("The kernel described below."));
+  choose_one(p,
+             {.path = "matmul/roofline/kernel",
+              .label = tr("Kernel"),
+              .hint = tr("The kernel described below.")},
+             kernels, choice.sample->kernel, form.roofline_kernel,
+             [](const std::string& name) { return name; });
 }
 
 std::string spread_text(const Timing& t) {

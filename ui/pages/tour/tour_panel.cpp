@@ -130,14 +130,21 @@ void no_figure(const Panel& p, const Tile& tile) {
   muted(ui, question_text(tile.question));
 }
 
-void some_figure(const Panel& p, const TourFigure& figure) {
+void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
   Ui& ui = p.ui;
+  const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), ui.fonts.figure);
   std::string spread = spread_text(figure);
   hint(ui, percentiles_text(figure));
-  if (!figure.complete && runs(p, Page::Tour)) spread = trf("measuring; {}", spread);
+  if (!figure.complete) {
+    const bool measuring = runs(p, Page::Tour) && !shown.old;
+    spread = measuring ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
+  }
   caption(ui, spread);
+  record_item(ui, path + "/spread", "text", spread);
   muted(ui, sentence_of(figure));
+  record_rect(ui, path + "/value", "text", value_text(figure), sentence_of(figure), true,
+              ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
 void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
@@ -151,9 +158,7 @@ void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
   if (shown.figure == nullptr) {
     no_figure(p, tile);
   } else {
-    some_figure(p, *shown.figure);
-    record_rect(ui, path + "/value", "text", value_text(*shown.figure), sentence_of(*shown.figure),
-                true, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+    some_figure(p, path, shown);
   }
   // The label is aligned with the texts above it.
   const ImVec2 pos = ImGui::GetCursorScreenPos();

@@ -63,10 +63,11 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results,
   return cases;
 }
 
-void add_curves(const Panel& p, const TransferResults& results, TransferQuantity figure, bool old,
+void add_curves(const Panel& p, const TransferResults& results,
+                const std::pair<Device, Device>& pair, TransferQuantity figure, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
-  for (const TransferCase* one : by_threads(results, shown_pair(p, results))) {
+  for (const TransferCase* one : by_threads(results, pair)) {
     const TransferCase& c = *one;
     plot::Series s = case_series(p, c, old);
     const bool time = figure == TransferQuantity::Time;
@@ -98,12 +99,15 @@ void add_reference(const Panel& p, const ReferenceMachine& machine,
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
                                  TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
+  const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, shown_pair(p, shown(kept)), fitting, figure, series);
+    add_reference(p, reference->machine, pair, fitting, figure, series);
   }
-  if (kept.previous && !kept.current.empty()) add_curves(p, *kept.previous, figure, true, series);
-  add_curves(p, shown(kept), figure, false, series);
+  if (kept.previous && !kept.current.empty()) {
+    add_curves(p, *kept.previous, pair, figure, true, series);
+  }
+  add_curves(p, shown(kept), pair, figure, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
@@ -143,31 +147,24 @@ std::vector<plot::Band> level_bands(const TransferResults& results,
 }  // namespace
 
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results) {
-  const auto pairs = results.pairs();
-  const auto& wanted = p.view.forms.transfers.shown_pair;
-  const bool known = std::find(pairs.begin(), pairs.end(), wanted) != pairs.end();
-  return known || pairs.empty() ? wanted : pairs.front();
+  return known_or_first(results.pairs(), p.view.forms.transfers.shown_pair);
 }
 
 void draw_pair_choice(const Panel& p, const TransferResults& results) {
   const auto pairs = results.pairs();
   if (pairs.size() < 2) return;
-  constexpr std::size_t kMostSegments = 4;
-  const auto shown = shown_pair(p, results);
-  std::vector<std::string> names;
-  int index = 0;
-  for (const auto& pair : pairs) {
-    if (pair == shown) index = static_cast<int>(names.size());
-    names.push_back(pair.first == pair.second
-                        ? lab::to_string(pair.first)
-                        : trf("{} to {}", lab::to_string(pair.first), lab::to_string(pair.second)));
-  }
-  const char* const path = "transfers/shown_pair";
-  const char* const what = tr("Source and destination of the curves and costs below.");
-  const bool changed = pairs.size() <= kMostSegments
-                           ? segmented(p.ui, path, "", names, index, what)
-                           : combo(p.ui, path, tr("From and to"), names, index, what);
-  if (changed) p.view.forms.transfers.shown_pair = pairs[static_cast<std::size_t>(index)];
+  choose_one(p,
+             {.path = "transfers/shown_pair",
+              .label = tr("From and to"),
+              .hint = tr("Source and destination of the curves and costs below."),
+              .most_segments = 4},
+             pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair,
+             [](const std::pair<Device, Device>& pair) {
+               const std::string from = lab::to_string(pair.first);
+               return pair.first == pair.second
+                          ? from
+                          : trf("{} to {}", from, lab::to_string(pair.second));
+             });
 }
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {

@@ -65,20 +65,6 @@ std::int64_t matrix_bytes(const Panel& p, const std::vector<std::int64_t>& sizes
   return known || sizes.empty() ? wanted : sizes.back();
 }
 
-void choose_matrix_size(const Panel& p, const std::vector<std::int64_t>& sizes,
-                        std::int64_t shown) {
-  std::vector<std::string> names;
-  int index = 0;
-  for (const std::int64_t bytes : sizes) {
-    if (bytes == shown) index = static_cast<int>(names.size());
-    names.push_back(format_bytes(bytes));
-  }
-  if (combo(p.ui, "transfers/matrix_size", tr("Size of one array"), names, index,
-            tr("Small arrays are copied within the caches, large ones through memory."))) {
-    p.view.forms.transfers.matrix_bytes = sizes[static_cast<std::size_t>(index)];
-  }
-}
-
 std::string spread_text(const Timing& t) {
   if (t.median_s <= 0) return "N/A";
   return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
@@ -119,7 +105,12 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   if (!card) return;
   Ui& ui = p.ui;
   const std::int64_t bytes = matrix_bytes(p, sizes);
-  choose_matrix_size(p, sizes, bytes);
+  choose_one(p,
+             {.path = "transfers/matrix_size",
+              .label = tr("Size of one array"),
+              .hint = tr("Small arrays are copied within the caches, large ones through memory.")},
+             sizes, bytes, p.view.forms.transfers.matrix_bytes,
+             [](std::int64_t size) { return format_bytes(size); });
   const double best = best_of_all(results, devices, bytes);
   const float label = ui.px(56);
   const auto n = static_cast<float>(devices.size());

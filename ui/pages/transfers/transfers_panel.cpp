@@ -98,7 +98,8 @@ void transfers_form(const Panel& p) {
       send(p, to_command(form, machine, false));
     }
     row.next();
-    if (start_button(p, "transfers/live", tr("Run live"), error, false)) {
+    const std::string live_error = problem([&] { return to_command(form, machine, true); });
+    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) {
       send(p, to_command(form, machine, true));
     }
   });

@@ -1,0 +1,84 @@
+#include "ui/model/silicon.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace lab::ui {
+namespace {
+
+void add_cache(Silicon& to, std::map<std::pair<int, int>, std::size_t>& known,
+               const CacheInfo& cache, std::size_t instance, std::vector<int> cores) {
+  if (instance < cache.numbers.size()) {
+    const auto [found, fresh] =
+        known.try_emplace({cache.level, cache.numbers[instance]}, to.caches.size());
+    if (!fresh) {
+      std::vector<int>& all = to.caches[found->second].cores;
+      for (const int core : cores) {
+        if (std::find(all.begin(), all.end(), core) == all.end()) all.push_back(core);
+      }
+      return;
+    }
+  }
+  to.caches.push_back({cache.level, cache.size_bytes, std::move(cores)});
+}
+
+void add_to_package(Silicon& to, int number, const std::string& name, int core) {
+  const auto at = std::lower_bound(
+      to.packages.begin(), to.packages.end(), number,
+      [](const SiliconPackage& package, int wanted) { return package.number < wanted; });
+  const bool known = at != to.packages.end() && at->number == number;
+  const auto package = known ? at : to.packages.insert(at, {number, name, {}});
+  package->cores.push_back(core);
+}
+
+// The places of a device's cores, given by their positions; those that it lacks are left out.
+std::vector<int> at_positions(const std::vector<int>& places, const std::vector<int>& positions) {
+  std::vector<int> found;
+  for (const int position : positions) {
+    const auto i = static_cast<std::size_t>(position);
+    if (i < places.size()) found.push_back(places[i]);
+  }
+  return found;
+}
+
+}  // namespace
+
+Silicon silicon_of(std::span<const DeviceInfo> devices) {
+  Silicon silicon;
+  std::map<int, int> places;                          // of cores, by OS number
+  std::map<std::pair<int, int>, std::size_t> caches;  // by level and number
+  for (const DeviceInfo& info : devices) {
+    if (info.device.kind != DeviceKind::Cpu) continue;
+    std::vector<int> here;
+    for (std::size_t i = 0; i < info.cores.size(); ++i) {
+      const auto [found, fresh] =
+          places.try_emplace(info.cores[i], static_cast<int>(silicon.cores.size()));
+      here.push_back(found->second);
+      if (!fresh) continue;
+      const int package = i < info.core_packages.size() ? info.core_packages[i] : 0;
+      silicon.cores.push_back({info.device, i, info.cores[i], {}});
+      add_to_package(silicon, package, info.name, found->second);
+    }
+    for (const CoreKind& kind : info.core_kinds) {
+      for (const int place : at_positions(here, kind.cores)) {
+        silicon.cores[static_cast<std::size_t>(place)].kind = kind;
+      }
+    }
+    for (const CacheInfo& cache : info.caches) {
+      for (std::size_t i = 0; i < cache.cores.size(); ++i) {
+        std::vector<int> cores;
+        for (const int place : at_positions(here, cache.cores[i])) {
+          // Devices that share a core name its caches again.
+          if (silicon.cores[static_cast<std::size_t>(place)].device == info.device) {
+            cores.push_back(place);
+          }
+        }
+        if (!cores.empty()) add_cache(silicon, caches, cache, i, std::move(cores));
+      }
+    }
+  }
+  return silicon;
+}
+
+}  // namespace lab::ui

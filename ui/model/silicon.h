@@ -1,0 +1,40 @@
+#pragma once
+// The cores and caches of a whole machine, which its CPU devices divide among them.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/core/events/device_info.h"
+
+namespace lab::ui {
+
+struct SiliconCore {
+  Device device;
+  std::size_t at = 0;                 // position in DeviceInfo::cores
+  int number = 0;                     // as numbered by the operating system
+  std::optional<CoreKind> kind = {};  // empty if all cores are alike
+};
+struct SiliconCache {
+  int level = 0;
+  std::int64_t bytes = 0;
+  std::vector<int> cores;  // positions in Silicon::cores
+};
+struct SiliconPackage {
+  int number = 0;
+  std::string name;        // of the processor
+  std::vector<int> cores;  // positions in Silicon::cores
+};
+
+// The cores of all CPU devices, each once, and the caches above them, which devices may share.
+struct Silicon {
+  std::vector<SiliconCore> cores;
+  std::vector<SiliconCache> caches;
+  std::vector<SiliconPackage> packages;  // ascending in number
+};
+
+Silicon silicon_of(std::span<const DeviceInfo> devices);
+
+}  // namespace lab::ui

@@ -293,7 +293,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (profile_requested(run)) {
     muted(p.ui,
-          runs(p, Page::Training)
+          running_training(p) == &run
               ? tr("The first steps are warm-up; layer times appear within a second.")
               : tr("The training ended before any layer was timed; the first steps are warm-up."));
     return;

@@ -10,6 +10,12 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
+const TrainingRun* running_training(const Panel& p) {
+  const auto& all = p.model.runs();
+  const bool runs = p.model.job() && !all.empty() && all.back().id() == p.model.job()->id;
+  return runs ? &all.back() : nullptr;
+}
+
 std::string class_name(const TrainingRun& run, int label) {
   const auto& names = run.class_names();
   const auto i = static_cast<std::size_t>(label);
@@ -23,10 +29,6 @@ namespace {
 void empty_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  if (runs(p, Page::Training)) {
-    muted(p.ui, tr("Reading the data; the first step appears here immediately."));
-    return;
-  }
   if (!empty_page(p, "training/empty",
                   tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
                      "each epoch, and which classes the network confuses."),
@@ -148,7 +150,7 @@ void divergence_box(const Panel& p) {
   const std::string loss = loss_text(run.steps().loss.back());
   error_box(
       p.ui, "training/diverged",
-      runs(p, Page::Training)
+      running_training(p) == &run
           ? trf("Diverged at step {}: the loss is {} at a learning rate of {}. The weights "
                 "rarely recover: stop, lower the rate (the model's default is {:g}), and "
                 "train again.",

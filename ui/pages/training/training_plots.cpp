@@ -183,7 +183,8 @@ std::vector<plot::Mark> marks(const Panel& p) {
 
 // A new run without a step leaves the older curves dimmed.
 bool waiting(const Panel& p) {
-  return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
+  const TrainingRun* run = running_training(p);
+  return run != nullptr && run->steps().size() == 0;
 }
 
 // The shown runs without those on emulated GPUs.

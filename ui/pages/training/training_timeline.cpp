@@ -393,7 +393,7 @@ void draw_buttons(const Panel& p, const TrainingRun& run, const StepTimeline& t)
 void draw_no_timeline(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (run.request().timeline) {
-    muted(p.ui, runs(p, Page::Training)
+    muted(p.ui, running_training(p) == &run
                     ? tr("The first two steps are warm-up; the third one appears here.")
                     : tr("The training ended before a step was recorded."));
     return;

@@ -1,0 +1,74 @@
+// The Training page while a probe measures the speed, and its list of runs.
+#include <gtest/gtest.h>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+
+class TrainingPage : public ::testing::Test {
+ protected:
+  // A training of `steps` steps that has ended.
+  void train(ui::Model& model, JobId job, std::int64_t steps = 10) {
+    model.apply(event(job, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(job, 2, training_started(true)));
+    for (std::int64_t step = 1; step <= steps; ++step) model.apply(event(job, 3, step_done(step)));
+    model.apply(event(job, 4, JobFinished{Outcome::Done, 1, ""}));
+  }
+  void probe(ui::Model& model, JobId job) {
+    StartTraining request;
+    request.probe = true;
+    model.apply(event(job, 5, JobStarted{"Speed of lenet on cpu:0", request}));
+  }
+  void show(ui::Model model) {
+    lab.open(Page::Training);
+    lab.show(std::move(model));
+  }
+  // The text of the tooltip of a widget.
+  std::string tip_of(std::string_view path) {
+    lab.backend.move_to(NullBackend::centre(*lab.backend.find(path)));
+    lab.frames(60);
+    return lab.visible("tooltip") ? lab.backend.find("tooltip")->value : "";
+  }
+
+  Lab lab{ui::Model(machine_of(1)), 1, {1280, 1200}};
+};
+
+TEST_F(TrainingPage, AProbeIsNoTraining) {
+  ui::Model model(machine_of(1));
+  probe(model, 1);
+  show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/stop"));
+  for (const char* path : {"training/start", "training/pause", "training/stop_after_epoch"}) {
+    EXPECT_FALSE(lab.visible(path)) << path;
+  }
+  EXPECT_TRUE(lab.backend.find("training/model")->enabled);
+  EXPECT_TRUE(lab.backend.find("training/lr")->enabled);
+  lab.click("training/epochs/more");
+  lab.frames(3);
+  EXPECT_TRUE(lab.sent<ChangeTraining>().empty());
+  lab.model.apply(event(1, 6, TrainingRate{StartTraining{}, 250, 1000}));
+  lab.frames(3);
+  lab.click("training/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
+}
+
+TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  StepDone step = step_done(1);
+  step.loss = 1e10;
+  model.apply(event(1, 3, step));
+  model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  probe(model, 2);
+  show(std::move(model));
+  const std::string said = lab.backend.find("training/diverged")->label;
+  EXPECT_EQ(said.find("stop, lower the rate"), std::string::npos) << said;
+  EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -2,6 +2,7 @@
 // One training as its page shows it: curves, and where a step spends its time.
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "compute/core/events/training_profile.h"
 #include "ui/model/columns.h"
 #include "ui/model/device_tracks.h"
+#include "ui/model/laned_step.h"
 
 namespace lab::ui {
 
@@ -107,7 +109,8 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at() const { return diverged_at_; }
   // Settings changed while it ran, oldest first.
   const std::vector<TrainingChanged>& changes() const { return changes_; }
-  const std::optional<StepTimeline>& timeline() const { return timeline_; }  // the latest
+  // The latest recorded step; null if none was recorded.
+  const std::shared_ptr<const LanedStep>& timeline() const { return timeline_; }
   const std::optional<TrainingDone>& done() const { return done_; }
   // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
   double hidden_share() const;
@@ -120,7 +123,9 @@ class TrainingRun {
   void add(const Confusion& confusion) { confusion_ = confusion; }
   void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingChanged& change);
-  void add(const StepTimeline& timeline) { timeline_ = timeline; }
+  void add(const StepTimeline& timeline) {
+    timeline_ = std::make_shared<const LanedStep>(timeline);
+  }
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
@@ -138,7 +143,7 @@ class TrainingRun {
   std::optional<TrainingProfile> profile_;
   std::vector<TrainingChanged> changes_;
   std::optional<std::int64_t> diverged_at_;
-  std::optional<StepTimeline> timeline_;
+  std::shared_ptr<const LanedStep> timeline_;
   std::optional<TrainingDone> done_;
 };
 

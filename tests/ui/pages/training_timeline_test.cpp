@@ -1,6 +1,7 @@
 // The Training page's timeline of a step, and the estimate beside its Train button.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/events.h"
@@ -65,6 +66,16 @@ class TrainingTimeline : public ::testing::Test {
     lab.open(Page::Training);
     lab.show(std::move(model));
   }
+  // Ends the training and begins another one, which has made one step.
+  void start(JobId job) {
+    StartTraining request;
+    request.model = "mlp";
+    request.devices = {cpu()};
+    request.timeline = true;
+    lab.model.apply(event(1, 3, JobFinished{}));
+    lab.model.apply(event(job, 4, JobStarted{"Training mlp", request}));
+    lab.model.apply(event(job, 4, step_done(1)));
+  }
   const WidgetRect& view() { return *lab.backend.find("training/lanes/view"); }
 
   Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 3600}};
@@ -77,14 +88,30 @@ TEST_F(TrainingTimeline, StatesTheOverlap) {
             "first full bucket to the complete sums.");
 }
 
+TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
+  open(1);
+  const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
+  ImGui::GetIO().DisplaySize.y = middle.y + 40;
+  lab.frames(3);
+  const float before = view().min.y;
+  lab.backend.move_to(middle);
+  lab.frame();
+  lab.backend.wheel(-1);
+  lab.frames(3);
+  EXPECT_EQ(view().value, "0.0000 to 1.0000");
+  EXPECT_LT(view().min.y, before);
+}
+
 TEST_F(TrainingTimeline, ZoomsWithTheWheelPansAndReturns) {
   open(1);
   EXPECT_EQ(view().value, "0.0000 to 1.0000");
   const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
   lab.backend.move_to(middle);
   lab.frame();
+  lab.backend.control(true);
   lab.backend.wheel(3);
   lab.frames(3);
+  lab.backend.control(false);
   EXPECT_EQ(view().value, "0.2440 to 0.7560");
   lab.backend.mouse(0, true);
   lab.frame();
@@ -134,6 +161,40 @@ TEST_F(TrainingTimeline, HoldsAStep) {
   EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 7 took 10.0 ms.");
   lab.click("training/lanes/hold");
   EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
+}
+
+TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
+  open(1);
+  lab.click("training/lanes/hold");
+  start(2);
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("training/lanes/sentence")) << "nothing of the second run is recorded";
+  StepTimeline later = timeline_of(1);
+  later.step = 99;
+  lab.model.apply(event(2, 3, later));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
+  lab.click("training/lanes/export");
+  ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
+  const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
+  const auto losses =
+      std::ranges::count_if(trace["traceEvents"], [](const auto& e) { return e["ph"] == "C"; });
+  EXPECT_EQ(losses, 1) << "the second run has one step";
+}
+
+TEST(LanedSteps, DrawAWaitBeforeTheSumsItContains) {
+  StepTimeline t = timeline_of(2);
+  const auto at = [](int device, TimelineLane lane, int part) {
+    return TimelineSpan{
+        .device = device, .lane = lane, .phase = StepPhase::AllReduce, .part = part};
+  };
+  t.spans = {at(1, TimelineLane::Sums, 0), at(0, TimelineLane::Sums, 0),
+             at(1, TimelineLane::Sums, -1), at(1, TimelineLane::Copies, 0)};
+  const ui::LanedStep step(t);
+  EXPECT_EQ(step.spans(1, TimelineLane::Sums), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(step.spans(0, TimelineLane::Sums), std::vector<std::size_t>{1});
+  EXPECT_EQ(step.spans(1, TimelineLane::Copies), std::vector<std::size_t>{3});
+  EXPECT_TRUE(step.spans(0, TimelineLane::Compute).empty());
 }
 
 TEST(TrainingEstimates, ComeFromAProbe) {

@@ -2,6 +2,7 @@
 // The user's input per page, and the commands made from it.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
+#include "ui/model/laned_step.h"
 #include "ui/model/smoothed.h"
 
 namespace lab::ui {
@@ -93,6 +95,12 @@ struct LiveEdits {
   bool any() const { return lr || epochs || shares; }
 };
 
+// A step that stays on display while its run records others.
+struct HeldStep {
+  JobId run = 0;
+  std::shared_ptr<const LanedStep> step;  // null: none is held
+};
+
 struct TrainingForm {
   StartTraining request = default_training();
   std::vector<bool> devices;  // ticked, by position; none: the first device
@@ -112,7 +120,7 @@ struct TrainingForm {
   bool layer_sort_down = true;
   // The card of the timeline; not saved.
   double timeline_begin = 0, timeline_end = 1;  // shown part, as shares of the step
-  std::optional<StepTimeline> held_timeline;    // shown instead of the latest one
+  HeldStep held;                                // shown instead of the latest one
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;           // not saved, as the next three

@@ -91,6 +91,10 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
+  // The lowest number from 0 that no other run had when the model got this one. The curves' look
+  // depends on it.
+  int slot() const { return slot_; }
+  void set_slot(int slot) { slot_ = slot; }
   // Default name until the user renames the run: "lenet, batch 256, lr 0.9, 2 devices".
   const std::string& name() const { return name_; }
   bool synthetic() const { return synthetic_; }
@@ -130,6 +134,7 @@ class TrainingRun {
 
  private:
   JobId id_;
+  int slot_ = -1;  // none yet
   StartTraining request_;
   std::string name_;
   bool synthetic_;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include "tests/ui/events.h"
 
@@ -323,6 +325,39 @@ TEST_F(ModelTest, KeepsPastRunsThatHaveSteps) {
   }
   EXPECT_EQ(model.runs().size(), kTrainingRuns);
   EXPECT_EQ(model.runs().back().id(), 59);
+}
+
+TEST_F(ModelTest, KeptRunsHaveSlotsOfTheirOwn) {
+  for (const JobId job : {1, 7}) {
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+  }
+  EXPECT_EQ(model.runs()[0].slot(), 0);
+  EXPECT_EQ(model.runs()[1].slot(), 1);
+  start(8, StartTraining{});
+  finish(8, Outcome::Failed, "no data");
+  for (JobId job = 9; job < 9 + static_cast<JobId>(kTrainingRuns) + 5; ++job) {
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+    std::set<int> slots;
+    for (const TrainingRun& run : model.runs()) slots.insert(run.slot());
+    EXPECT_EQ(slots.size(), model.runs().size());
+    EXPECT_LT(*slots.rbegin(), static_cast<int>(kTrainingRuns));
+  }
+}
+
+TEST_F(ModelTest, RestoredRunsHaveSlotsOfTheirOwn) {
+  start(1, StartTraining{});
+  std::vector<TrainingRun> restored;
+  for (const JobId id : {-2, -1}) restored.emplace_back(id, StartTraining{});
+  model.restore_runs(std::move(restored));
+  ASSERT_EQ(model.runs().size(), 3U);
+  EXPECT_EQ(model.runs().back().id(), 1);
+  EXPECT_EQ(model.runs()[2].slot(), 0) << "kept";
+  EXPECT_EQ(model.runs()[1].slot(), 1);
+  EXPECT_EQ(model.runs()[0].slot(), 2);
 }
 
 TEST_F(ModelTest, AcceptsAMillionSteps) {

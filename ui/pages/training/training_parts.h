@@ -5,6 +5,7 @@
 
 #include "ui/model/training_run.h"
 #include "ui/pages/panel.h"
+#include "ui/plot/plot.h"
 
 namespace lab::ui {
 
@@ -67,6 +68,8 @@ inline constexpr double kMostSmoothing = 0.99;
 std::string loss_text(double loss);  // "0.523", "1.32e+10"
 std::string run_name(const Panel& p, const TrainingRun& run);
 ImU32 run_color(const Panel& p, const TrainingRun& run);
+// Runs of one colour differ in their dashes.
+plot::Line run_line(const TrainingRun& run);
 
 // "Ankle boot", or the number if the classes have no names.
 std::string class_name(const TrainingRun& run, int label);

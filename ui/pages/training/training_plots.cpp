@@ -100,6 +100,7 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   s.append_key = fmt::format("{}/{}", shown.run->id(), static_cast<const void*>(&y));
   s.label = std::move(label);
   s.color = shown.color;
+  s.line = run_line(*shown.run);
   s.alpha = shown.newest ? 1 : 0.75F;
   s.x = x_column(p, columns);
   s.y = y;
@@ -118,6 +119,7 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
 plot::Series pale(plot::Series s) {
   s.alpha = 0.3F;
   s.width = 1;
+  s.line = plot::Line::Solid;
   s.in_legend = false;
   s.label = trf("{}, raw", s.label);
   return s;

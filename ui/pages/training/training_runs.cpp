@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -42,7 +44,13 @@ std::string run_name(const Panel& p, const TrainingRun& run) {
 }
 
 ImU32 run_color(const Panel& p, const TrainingRun& run) {
-  return run_color(*p.ui.theme, static_cast<int>(run.id() - 1));
+  return run_color(*p.ui.theme, run.slot());
+}
+
+plot::Line run_line(const TrainingRun& run) {
+  constexpr std::array kLines = {plot::Line::Solid, plot::Line::Dashed, plot::Line::Dotted,
+                                 plot::Line::DashDot};
+  return kLines[static_cast<std::size_t>(run.slot() / kRunColors) % kLines.size()];
 }
 
 std::vector<ShownRun> shown_runs(const Panel& p) {
@@ -170,6 +178,31 @@ void delete_button(const Panel& p, const TrainingRun& run, const std::string& pa
   record(ui, item, path, "button", tr("Removes the run from this list"));
 }
 
+// A disc in the run's colour; for dashed curves, a piece of one.
+void run_swatch(const Panel& p, const TrainingRun& run, ImVec2 centre) {
+  struct Piece {
+    float left, width;  // units
+  };
+  constexpr std::array kDisc = {Piece{-6, 12}};
+  constexpr std::array kDashes = {Piece{-9, 7}, Piece{2, 7}};
+  constexpr std::array kDots = {Piece{-8, 3}, Piece{-2, 3}, Piece{4, 3}};
+  constexpr std::array kDashDot = {Piece{-9, 9}, Piece{4, 3}};
+  const auto draw = [&](std::span<const Piece> pieces, float high) {
+    for (const Piece& piece : pieces) {
+      const float left = centre.x + p.ui.px(piece.left), top = centre.y - p.ui.px(high / 2);
+      ImGui::GetWindowDrawList()->AddRectFilled(
+          {left, top}, {left + p.ui.px(piece.width), top + p.ui.px(high)},
+          styled(run_color(p, run)), p.ui.px(std::min(piece.width, high) / 2));
+    }
+  };
+  switch (run_line(run)) {
+    case plot::Line::Solid: return draw(kDisc, 12);
+    case plot::Line::Dashed: return draw(kDashes, 4);
+    case plot::Line::Dotted: return draw(kDots, 4);
+    case plot::Line::DashDot: return draw(kDashDot, 4);
+  }
+}
+
 void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   const std::string base = fmt::format("training/runs/{}", run.id());
@@ -183,8 +216,7 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
   eye(p, run, base + "/show", pos);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float middle = pos.y + ui.px(kLine / 2);
-  list->AddCircleFilled({pos.x + ui.px(kLine + 11), middle}, ui.px(6), styled(run_color(p, run)));
+  run_swatch(p, run, {pos.x + ui.px(kLine + 11), pos.y + ui.px(kLine / 2)});
   const float left = pos.x + ui.px(kNameLeft - 4);
   if (renaming) {
     name_field(p, run, base, {left, pos.y});

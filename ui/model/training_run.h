@@ -68,7 +68,7 @@ std::vector<std::vector<std::string>> differing_settings(
 // --- run ------------------------------------------------------------------------------------
 struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
-  Column64 loss, loss_smooth;
+  Column64 loss;
   Column64 accuracy, accuracy_smooth;  // of the batch, before the update
   Column64 images_per_s, images_per_s_smooth;
   Column64 lr;  // used for the step's update
@@ -142,7 +142,7 @@ class TrainingRun {
   StepColumns steps_;
   DeviceTracks devices_;
   EpochColumns epochs_;
-  Ema loss_ema_, accuracy_ema_, speed_ema_;
+  Ema accuracy_ema_, speed_ema_;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
   std::optional<TrainingProfile> profile_;

@@ -8,11 +8,35 @@
 #include <vector>
 
 #include "tests/ui/events.h"
+#include "ui/model/smoothed.h"
 
 namespace lab::ui {
 namespace {
 
 using namespace lab::test;
+
+TEST(Smoothed, FollowsAGrowingSeries) {
+  Column64 values = {4, 2};
+  Smoothed smoothed;
+  EXPECT_EQ(smoothed.follow(values, 0), values);
+  values.push_back(1);
+  EXPECT_EQ(smoothed.follow(values, 0), values);
+}
+
+TEST(Smoothed, StartsOverForAnotherWeightOrAShorterSeries) {
+  const auto once = [](const Column64& values, double keep) {
+    Ema ema(keep);
+    Column64 averages;
+    for (const double value : values) averages.push_back(ema.add(value));
+    return averages;
+  };
+  Column64 values = {4, 2, 1, 3};
+  Smoothed smoothed;
+  EXPECT_EQ(smoothed.follow(values, 0.5), once(values, 0.5));
+  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+  values.resize(2);
+  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+}
 
 class ModelTest : public ::testing::Test {
  protected:
@@ -288,7 +312,7 @@ TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   double smooth = 0;
   for (int i = 1; i <= 500; ++i) {
     send(1, step_done(i));
-    smooth = ema.add(step_done(i).loss);
+    smooth = ema.add(step_done(i).accuracy);
   }
   send(1, epoch_done(1));
   EpochDone untested = epoch_done(2);
@@ -300,7 +324,7 @@ TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   ASSERT_EQ(run.steps().size(), 500u);
   EXPECT_EQ(run.steps().step.back(), 500);
   EXPECT_NEAR(run.steps().epoch.back(), 500.0 / 235, 1e-12);
-  EXPECT_NEAR(run.steps().loss_smooth.back(), smooth, 1e-12);
+  EXPECT_NEAR(run.steps().accuracy_smooth.back(), smooth, 1e-12);
   ASSERT_EQ(run.epochs().size(), 2u);
   EXPECT_EQ(run.epochs().step[0], 500);
   EXPECT_TRUE(std::isnan(run.epochs().test_acc[1]));

@@ -1,4 +1,5 @@
 // The Training page while a probe measures the speed, and its list of runs.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/ui/pages/scenes.h"
@@ -7,6 +8,7 @@ namespace lab::test {
 namespace {
 
 using ui::Page;
+using ui::WidgetRect;
 
 class TrainingPage : public ::testing::Test {
  protected:
@@ -68,6 +70,29 @@ TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
   const std::string said = lab.backend.find("training/diverged")->label;
   EXPECT_EQ(said.find("stop, lower the rate"), std::string::npos) << said;
   EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
+}
+
+// The figure, the curve and its tooltip all read smoothed_loss().
+TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
+  ui::Model model(machine_of(1));
+  train(model, 1, 200);
+  show(std::move(model));
+  lab.view.forms.training.smoothing = 0;
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("training/figure/loss")->value,
+            fmt::format("{:.3f}", step_done(200).loss));
+  ui::Ema ema(0.99);
+  double smooth = 0;
+  for (std::int64_t step = 1; step <= 200; ++step) smooth = ema.add(step_done(step).loss);
+  lab.view.forms.training.smoothing = 0.99;
+  lab.frames(2);
+  const std::string figure = lab.backend.find("training/figure/loss")->value;
+  EXPECT_EQ(figure, fmt::format("{:.3f}", smooth));
+  const WidgetRect& plot = *lab.backend.find("training/plot/loss");
+  lab.backend.move_to({plot.max.x - 30, (plot.min.y + plot.max.y) / 2});
+  lab.frames(3);
+  const std::string tip = lab.backend.find("training/plot/loss/tooltip")->value;
+  EXPECT_NE(tip.find(fmt::format("smoothed {:.3f}", smooth)), std::string::npos) << tip;
 }
 
 }  // namespace

@@ -73,12 +73,12 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
   return {};
 }
 
-std::string step_text(const TrainingRun& run, std::size_t i) {
+std::string step_text(const Panel& p, const TrainingRun& run, std::size_t i) {
   const StepColumns& s = run.steps();
   return trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
       "{:.3g}\n{} images/s, {} of training",
-      s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]), s.lr[i],
+      s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], percent(s.accuracy[i]), s.lr[i],
       format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
 
@@ -105,9 +105,9 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   s.x = x_column(p, columns);
   s.y = y;
   const TrainingRun* run = shown.run;
-  s.describe = [run, name = shown.name](std::size_t i) {
+  s.describe = [&p, run, name = shown.name](std::size_t i) {
     if constexpr (std::is_same_v<Columns, StepColumns>) {
-      return name + "\n" + step_text(*run, i);
+      return name + "\n" + step_text(p, *run, i);
     } else {
       return name + "\n" + epoch_text(*run, i);
     }

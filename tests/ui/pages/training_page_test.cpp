@@ -95,5 +95,33 @@ TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
   EXPECT_NE(tip.find(fmt::format("smoothed {:.3f}", smooth)), std::string::npos) << tip;
 }
 
+// A run of an earlier session, which was recorded with a timeline and a profile and has diverged.
+ui::TrainingRun restored_run() {
+  StartTraining request;
+  request.timeline = request.profile = true;
+  request.devices = {cpu()};
+  ui::TrainingRun run(-1, request);
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  run.add(started);
+  StepDone step = step_done(1);
+  step.loss = 1e10;
+  run.add(step);
+  run.add(epoch_done(1));
+  return run;
+}
+
+TEST_F(TrainingPage, SaysWhatARestoredRunHasNotKept) {
+  ui::Model model(machine_of(1));
+  model.restore_runs({restored_run()});
+  ImGui::GetIO().DisplaySize.y = 4000;
+  show(std::move(model));
+  for (const char* path : {"training/lanes", "training/layers", "training/confusion_card"}) {
+    EXPECT_TRUE(lab.visible(path)) << path;
+    EXPECT_TRUE(lab.visible(std::string(path) + "/not_kept")) << path;
+  }
+  EXPECT_FALSE(lab.visible("training/diverged")) << "of an earlier session";
+}
+
 }  // namespace
 }  // namespace lab::test

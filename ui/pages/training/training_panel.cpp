@@ -16,6 +16,12 @@ const TrainingRun* running_training(const Panel& p) {
   return runs ? &all.back() : nullptr;
 }
 
+void draw_not_kept(const Panel& p, const std::string& path) {
+  const char* const text = tr("Not kept over a restart; train again to record it.");
+  muted(p.ui, text);
+  record_item(p.ui, path + "/not_kept", "text", text);
+}
+
 std::string class_name(const TrainingRun& run, int label) {
   const auto& names = run.class_names();
   const auto i = static_cast<std::size_t>(label);
@@ -140,11 +146,12 @@ void plots(const Panel& p) {
   if (!newest.request().timeline) draw_training_timeline(p, newest);
 }
 
-// Says that the loss has left all bounds, and what to do.
+// Says that the loss of a run of this session has left all bounds, and what to do.
 void divergence_box(const Panel& p) {
   if (p.model.runs().empty()) return;
   const TrainingRun& run = p.model.runs().back();
-  if (!run.diverged_at() || p.model.state(Page::Training).phase == Phase::Failed) return;
+  if (!run.diverged_at() || run.restored() || p.model.state(Page::Training).phase == Phase::Failed)
+    return;
   const double usual = find_model(run.request().model)->learning_rate;
   const std::string rate = fmt::format("{:g}", run.steps().lr.back());
   const std::string loss = loss_text(run.steps().loss.back());

@@ -14,6 +14,9 @@ void draw_training_form(const Panel& p);
 // The run of the training in progress; null if there is none, as while a probe measures the speed.
 const TrainingRun* running_training(const Panel& p);
 
+// Stands in the card `path` for what a restored run has not kept.
+void draw_not_kept(const Panel& p, const std::string& path);
+
 // Returns why most fields cannot be changed now; empty if they can.
 std::string lock_reason(const Panel& p);
 // The same for the fields that a running training takes over: learning rate, epochs and shares.

@@ -397,6 +397,7 @@ void draw_buttons(const Panel& p, const TrainingRun& run,
 void draw_no_timeline(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (run.request().timeline) {
+    if (run.restored()) return draw_not_kept(p, "training/lanes");
     muted(p.ui, running_training(p) == &run
                     ? tr("The first two steps are warm-up; the third one appears here.")
                     : tr("The training ended before a step was recorded."));

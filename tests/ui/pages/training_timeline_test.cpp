@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/events.h"
@@ -225,6 +226,68 @@ TEST(TrainingEstimates, FitResNetByItsWidth) {
   ui::fit_into(120, {.seconds = 10 * 1000, .probed = true, .images_per_s = 60}, request);
   EXPECT_EQ(request.epochs, 1);
   EXPECT_EQ(request.width, 16) << "64, 32, 16: 1000 s, 333 s, 111 s per epoch";
+}
+
+// 60000 images of training at 60 per second and 10000 of tests at 180: 1056 s per epoch.
+TEST(TrainingEstimates, FitSyntheticDataByItsImages) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const double one_s = 60000 / 60.0 + 10000 / 180.0;
+  const double s =
+      ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 60}, request);
+  EXPECT_EQ(request.epochs, 1);
+  EXPECT_EQ(request.synthetic_train, 6821);
+  EXPECT_EQ(request.synthetic_test, 1136);
+  EXPECT_NEAR(s, 6821 / 60.0 + 1136 / 180.0, 1e-6);
+}
+
+TEST(TrainingEstimates, SayWhenNothingFits) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const double one_s = 60000 / 6.0 + 10000 / 18.0;
+  const double s =
+      ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 6}, request);
+  EXPECT_EQ(request.epochs, 1);
+  EXPECT_EQ(request.synthetic_train, 1024);
+  EXPECT_EQ(request.synthetic_test, 1024);
+  EXPECT_NEAR(s, 1024 / 6.0 + 1024 / 18.0, 1e-6);
+}
+
+TEST(TrainingEstimates, OfferTheShortestTrainingOnce) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  const StartTraining request = to_command(lab.view.forms.training, lab.model.machine());
+  lab.model.apply(event(1, 1, TrainingRate{request, 6, 18}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/two_minutes")->label, "Shorten to about 4 min");
+  lab.click("training/two_minutes");
+  EXPECT_FALSE(lab.visible("training/two_minutes"));
+  EXPECT_TRUE(lab.visible("training/no_shorter"));
+}
+
+TEST(TrainingEstimates, IgnoreRunsOfEarlierSessionsAndOtherSteps) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const auto run = [&](JobId id) {
+    ui::TrainingRun one(id, request);
+    for (int step = 1; step <= 40; ++step) one.add(step_done(step));
+    return one;
+  };
+  std::deque<ui::TrainingRun> runs;
+  runs.push_back(run(-1));
+  EXPECT_FALSE(ui::estimate_of(request, runs, {})) << "perhaps of another machine";
+  runs.push_back(run(1));
+  EXPECT_TRUE(ui::estimate_of(request, runs, {}));
+  for (const auto change :
+       {+[](StartTraining& r) { r.profile = true; }, +[](StartTraining& r) { r.timeline = true; },
+        +[](StartTraining& r) { r.augment = Augmentation::Flip; },
+        +[](StartTraining& r) { r.sum = GradientSum::Lab; },
+        +[](StartTraining& r) { r.bucket_bytes = 1 << 20; },
+        +[](StartTraining& r) { r.steps_ahead = 0; }}) {
+    StartTraining other = request;
+    change(other);
+    EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+  }
 }
 
 }  // namespace

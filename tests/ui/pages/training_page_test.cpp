@@ -95,6 +95,37 @@ TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
   EXPECT_NE(tip.find(fmt::format("smoothed {:.3f}", smooth)), std::string::npos) << tip;
 }
 
+TEST_F(TrainingPage, UndoBringsBackEveryRemovedRun) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2, 3}) train(model, job);
+  show(std::move(model));
+  EXPECT_EQ(tip_of("training/runs/1/delete"),
+            "Deletes the run; its file is removed when the window closes");
+  lab.click("training/runs/1/delete");
+  lab.click("training/runs/2/delete");
+  EXPECT_FALSE(lab.visible("training/runs/1") || lab.visible("training/runs/2"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/2"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/1"));
+  EXPECT_FALSE(lab.visible("training/runs/undo"));
+}
+
+TEST_F(TrainingPage, AHiddenNewestRunMarksNoChanges) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2}) train(model, job);
+  model.apply(event(3, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(3, 2, training_started(true)));
+  for (int step = 1; step <= 10; ++step) model.apply(event(3, 3, step_done(step)));
+  model.apply(event(3, 4, TrainingChanged{5, 0.1, "lr", "0.9", "0.3", 2350}));
+  show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/plot/loss/mark/0"));
+  lab.click("training/runs/3/show");
+  EXPECT_FALSE(lab.visible("training/plot/loss/mark/0"));
+  lab.click("training/runs/3/show");
+  EXPECT_TRUE(lab.visible("training/plot/loss/mark/0"));
+}
+
 // A run of an earlier session, which was recorded with a timeline and a profile and has diverged.
 ui::TrainingRun restored_run() {
   StartTraining request;

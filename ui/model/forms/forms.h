@@ -79,11 +79,11 @@ struct MatmulForm {
   std::string roofline_kernel;     // if not measured: the lab's fastest
 };
 
-// The user's settings for a training run. Not saved between starts.
+// The user's settings for a training run.
 struct RunChoice {
-  std::string name;  // empty: the run's own name
-  bool shown = true;
-  bool removed = false;
+  std::string name;      // empty: the run's own name; saved with the run
+  bool shown = true;     // not saved
+  bool removed = false;  // its file is removed when the window closes
 };
 
 // A request with the model's defaults, including its learning rate.
@@ -125,7 +125,7 @@ struct TrainingForm {
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;           // not saved, as the next three
   bool rename_appears = false;  // its field is drawn for the first time
-  JobId removed_last = 0;       // can be brought back
+  std::vector<JobId> removed;   // can be brought back, last first
   std::map<JobId, Smoothed> smoothed;
   double smoothing = 0.95;  // weight of the past in the loss
   LiveEdits edits;          // not saved

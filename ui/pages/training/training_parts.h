@@ -55,7 +55,8 @@ void draw_training_timeline(const Panel& p, const TrainingRun& run);
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);
 
-// A kept run that is shown. The list is ordered oldest first and always contains the newest run.
+// A kept run that is shown. The list is ordered oldest first; the newest run is in it unless the
+// user has hidden it.
 struct ShownRun {
   const TrainingRun* run = nullptr;
   std::string name;  // as renamed, with ", synthetic" if applicable

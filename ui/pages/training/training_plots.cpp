@@ -166,9 +166,10 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
   }
 }
 
-// The changes of the newest run's settings.
-std::vector<plot::Mark> marks(const Panel& p) {
-  const TrainingRun& run = p.model.runs().back();
+// The changes of the newest run's settings, if it is shown.
+std::vector<plot::Mark> marks(const Panel& p, const std::vector<ShownRun>& runs) {
+  if (runs.empty() || !runs.back().newest) return {};
+  const TrainingRun& run = *runs.back().run;
   const double per_epoch =
       run.started() ? static_cast<double>(std::max<std::int64_t>(run.started()->steps_per_epoch, 1))
                     : 1;
@@ -291,7 +292,7 @@ void draw_loss_plot(const Panel& p) {
     smooth.append_key += fmt::format("/{}", p.view.forms.training.smoothing);
     series.push_back(std::move(smooth));
   }
-  const std::vector<plot::Mark> changes = marks(p);
+  const std::vector<plot::Mark> changes = marks(p, runs);
   const bool log = p.view.forms.training.log_loss;
   const plot::Axes axes{.x = x_of(p),
                         .y = {.label = tr("loss"),

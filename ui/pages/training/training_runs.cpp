@@ -168,14 +168,15 @@ void delete_button(const Panel& p, const TrainingRun& run, const std::string& pa
   const Item item = control_at(path, pos, {pos.x + side, pos.y + side});
   if (item.pressed) {
     form.runs[run.id()].removed = true;
-    form.removed_last = run.id();
+    form.removed.push_back(run.id());
   }
   if (!item.visible) return;
   draw_icon(ImGui::GetWindowDrawList(), kIconTrash, {pos.x + ui.px(4), pos.y + ui.px(4)},
             side - ui.px(8), styled(item.hovered ? ui.theme->text : ui.theme->muted));
   focus_ring(ui, item, ui.px(4));
-  hint_at(ui, item.min, item.max, tr("Removes the run from this list"));
-  record(ui, item, path, "button", tr("Removes the run from this list"));
+  const char* const text = tr("Deletes the run; its file is removed when the window closes");
+  hint_at(ui, item.min, item.max, text);
+  record(ui, item, path, "button", text);
 }
 
 // A disc in the run's colour; for dashed curves, a piece of one.
@@ -239,14 +240,14 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
 void undo_line(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
   const auto& runs = p.model.runs();
-  const auto last = std::find_if(runs.begin(), runs.end(), [&](const TrainingRun& run) {
-    return run.id() == form.removed_last && form.runs[run.id()].removed;
-  });
-  if (last == runs.end()) return;
-  caption(p.ui, trf("Removed: {}", run_name(p, *last)));
+  const auto find = [&](JobId id) { return std::ranges::find(runs, id, &TrainingRun::id); };
+  std::erase_if(form.removed, [&](JobId id) { return find(id) == runs.end(); });
+  if (form.removed.empty()) return;
+  const JobId last = form.removed.back();
+  caption(p.ui, trf("Removed: {}", run_name(p, *find(last))));
   if (button(p.ui, "training/runs/undo", tr("Undo"), {.kind = ButtonKind::Normal, .width = -1})) {
-    form.runs[form.removed_last].removed = false;
-    form.removed_last = 0;
+    form.runs[last].removed = false;
+    form.removed.pop_back();
   }
 }
 

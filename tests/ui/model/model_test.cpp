@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/ui/events.h"
+#include "ui/model/setting_differences.h"
 #include "ui/model/smoothed.h"
 
 namespace lab::ui {
@@ -382,6 +383,23 @@ TEST_F(ModelTest, RestoredRunsHaveSlotsOfTheirOwn) {
   EXPECT_EQ(model.runs()[2].slot(), 0) << "kept";
   EXPECT_EQ(model.runs()[1].slot(), 1);
   EXPECT_EQ(model.runs()[0].slot(), 2);
+}
+
+TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {
+  StartTraining slow, fast;
+  slow.lr = 0.1, fast.lr = 0.9;
+  const TrainingRun first(1, slow), second(2, fast);
+  TrainingRun third(3, slow);
+  SettingDifferences differences;
+  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
+  const auto* const computed = differences.of({&first, &second}).data();
+  EXPECT_EQ(differences.of({&first, &second}), differing_settings({&first, &second}));
+  EXPECT_EQ(differences.of({&first, &second}).data(), computed) << "computed again";
+  differences.of({&first, &third});
+  TrainingStarted started = training_started(true);
+  started.request = fast;
+  third.add(started);
+  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
 }
 
 TEST_F(ModelTest, AcceptsAMillionSteps) {

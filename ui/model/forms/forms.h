@@ -15,6 +15,7 @@
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
 #include "ui/model/laned_step.h"
+#include "ui/model/setting_differences.h"
 #include "ui/model/smoothed.h"
 
 namespace lab::ui {
@@ -127,8 +128,9 @@ struct TrainingForm {
   bool rename_appears = false;  // its field is drawn for the first time
   std::vector<JobId> removed;   // can be brought back, last first
   std::map<JobId, Smoothed> smoothed;
-  double smoothing = 0.95;  // weight of the past in the loss
-  LiveEdits edits;          // not saved
+  SettingDifferences differences;  // of the listed runs; not saved
+  double smoothing = 0.95;         // weight of the past in the loss
+  LiveEdits edits;                 // not saved
 };
 
 // Source of the prediction's step time on one device.

@@ -100,7 +100,9 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string hint_of(const Panel& p, const TrainingRun& run, const std::string& settings) {
+std::string hint_of(const Panel& p, const TrainingRun& run,
+                    const std::vector<std::string>& different) {
+  const std::string settings = settings_of(run, different);
   const EpochColumns& e = run.epochs();
   std::string text = run_name(p, run) + "\n" + results_text(p, run);
   text += "\n" + (e.size() == 1 ? std::string(tr("1 epoch")) : trf("{} epochs", e.size()));
@@ -140,7 +142,7 @@ void name_field(const Panel& p, const TrainingRun& run, const std::string& base,
 }
 
 void name_label(const Panel& p, const TrainingRun& run, const std::string& base, ImVec2 min,
-                ImVec2 max, const std::string& text) {
+                ImVec2 max, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   TrainingForm& form = p.view.forms.training;
   const std::string path = base + "/rename";
@@ -157,7 +159,7 @@ void name_label(const Panel& p, const TrainingRun& run, const std::string& base,
                    {min.x + ui.px(4), (min.y + max.y - ui.fonts.body->FontSize) / 2},
                    max.x - min.x - ui.px(8), ui.theme->text, name);
   focus_ring(ui, item, ui.px(4));
-  hint_at(ui, min, max, text);
+  if (item.hovered) hint_at(ui, min, max, hint_of(p, run, different));
   record(ui, item, path, "button", name);
 }
 
@@ -204,34 +206,36 @@ void run_swatch(const Panel& p, const TrainingRun& run, ImVec2 centre) {
   }
 }
 
+// The controls are there even out of sight, so that the keyboard reaches them.
 void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   const std::string base = fmt::format("training/runs/{}", run.id());
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
-  const std::string settings = settings_of(run, different);
   const bool newest = &run == &p.model.runs().back();
   const bool renaming = p.view.forms.training.renaming == run.id();
-  const int captions = settings.empty() ? 1 : 2;
+  const int captions = different.empty() && run.changes().empty() ? 1 : 2;
   const float head = renaming ? kControlHeight + 4 : kLine;
   ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
+  const bool visible = ImGui::IsItemVisible();
   eye(p, run, base + "/show", pos);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   run_swatch(p, run, {pos.x + ui.px(kLine + 11), pos.y + ui.px(kLine / 2)});
   const float left = pos.x + ui.px(kNameLeft - 4);
   if (renaming) {
     name_field(p, run, base, {left, pos.y});
   } else {
     const float end = newest ? right : right - ui.px(kLine + 4);
-    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, hint_of(p, run, settings));
+    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, different);
     if (!newest) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
   }
+  if (!visible) return;
   float y = pos.y + ui.px(head);
   const float text_left = pos.x + ui.px(kCaptionLeft);
+  const std::string settings = settings_of(run, different);
   for (const std::string& text : {results_text(p, run), settings}) {
     if (text.empty()) continue;
-    draw_text_fitted(list, ui.fonts.caption, {text_left, y}, right - text_left, ui.theme->muted,
-                     text);
+    draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, {text_left, y},
+                     right - text_left, ui.theme->muted, text);
     y += ui.px(kCaption);
   }
   record_rect(ui, base, "run", run_name(p, run), settings, true, pos, {right, y});
@@ -265,7 +269,7 @@ void draw_training_runs(const Panel& p, float height) {
   for (auto run = p.model.runs().rbegin(); run != p.model.runs().rend(); ++run) {
     if (listed(p, *run)) runs.push_back(&*run);
   }
-  const std::vector<std::vector<std::string>> different = differing_settings(runs);
+  const auto& different = p.view.forms.training.differences.of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) run_row(p, *runs[i], different[i]);
 }
 

@@ -91,11 +91,14 @@ TEST_F(TrainingTimeline, StatesTheOverlap) {
 
 TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
   open(1);
-  const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
-  ImGui::GetIO().DisplaySize.y = middle.y + 40;
-  lab.frames(3);
+  ImGui::GetIO().DisplaySize.y = 800;
+  lab.frames(6);
+  const auto in_sight = [&] { return lab.visible("training/lanes/view") && view().max.y < 700; };
+  for (int i = 0; i < 50 && !in_sight(); ++i) lab.scroll(-1);
+  ASSERT_TRUE(in_sight());
+  lab.frames(6);
   const float before = view().min.y;
-  lab.backend.move_to(middle);
+  lab.backend.move_to({(view().min.x + 116 + view().max.x) / 2, before + 10});
   lab.frame();
   lab.backend.wheel(-1);
   lab.frames(3);

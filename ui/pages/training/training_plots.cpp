@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "compute/core/book/book_runs.h"
 #include "compute/core/language.h"
@@ -73,8 +72,8 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
   return {};
 }
 
-std::string step_text(const Panel& p, const TrainingRun& run, std::size_t i) {
-  const StepColumns& s = run.steps();
+std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns& s,
+                       std::size_t i) {
   return trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
       "{:.3g}\n{} images/s, {} of training",
@@ -82,8 +81,8 @@ std::string step_text(const Panel& p, const TrainingRun& run, std::size_t i) {
       format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
 
-std::string epoch_text(const TrainingRun& run, std::size_t i) {
-  const EpochColumns& e = run.epochs();
+std::string point_text(const Panel& /*p*/, const TrainingRun& /*run*/, const EpochColumns& e,
+                       std::size_t i) {
   const bool tested = e.test_acc[i] == e.test_acc[i];
   return trf(
       "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n{} of training, {} images/s",
@@ -105,12 +104,8 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   s.x = x_column(p, columns);
   s.y = y;
   const TrainingRun* run = shown.run;
-  s.describe = [&p, run, name = shown.name](std::size_t i) {
-    if constexpr (std::is_same_v<Columns, StepColumns>) {
-      return name + "\n" + step_text(p, *run, i);
-    } else {
-      return name + "\n" + epoch_text(*run, i);
-    }
+  s.describe = [&p, run, &columns, name = shown.name](std::size_t i) {
+    return name + "\n" + point_text(p, *run, columns, i);
   };
   return s;
 }

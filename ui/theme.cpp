@@ -75,10 +75,10 @@ constexpr std::array<ImU32, 4> kWarmLight{rgb(0xa85a20), rgb(0xb0506a), rgb(0x8a
                                           rgb(0xc0432c)};
 
 // Apart from every colour of a device.
-constexpr std::array<ImU32, 6> kRunsDark{rgb(0xdf6fe6), rgb(0xa3d63f), rgb(0xff6fae),
-                                         rgb(0xb08a5e), rgb(0x4cae4f), rgb(0xe3e7ec)};
-constexpr std::array<ImU32, 6> kRunsLight{rgb(0xb02fc4), rgb(0x4c8a12), rgb(0xd4246f),
-                                          rgb(0x5a4328), rgb(0x9a1414), rgb(0x2c333c)};
+constexpr std::array<ImU32, kRunColors> kRunsDark{rgb(0xdf6fe6), rgb(0xa3d63f), rgb(0xff6fae),
+                                                  rgb(0xb08a5e), rgb(0x4cae4f), rgb(0xe3e7ec)};
+constexpr std::array<ImU32, kRunColors> kRunsLight{rgb(0xb02fc4), rgb(0x4c8a12), rgb(0xd4246f),
+                                                   rgb(0x5a4328), rgb(0x9a1414), rgb(0x2c333c)};
 
 double linear(unsigned channel) {
   const double c = channel / 255.0;

@@ -24,7 +24,9 @@ const Theme& theme(ThemeMode mode);
 
 // Okabe-Ito order, tuned per mode for a contrast of 3:1 on a card.
 ImU32 series_color(const Theme& theme, int index);
-// Colours of training runs, which no device has: a page can show both.
+// Colours of training runs, which no device has: a page can show both. They repeat after
+// kRunColors.
+inline constexpr int kRunColors = 6;
 ImU32 run_color(const Theme& theme, int index);
 // Returns the colour of a device, the same on every page: cool for CPU devices, warm for GPUs.
 ImU32 device_color(const Theme& theme, Device device);

@@ -57,7 +57,6 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_LT(back.id(), 0) << "apart from the jobs of this session";
   EXPECT_EQ(back.name(), run.name());
   EXPECT_EQ(back.steps().loss, run.steps().loss);
-  EXPECT_EQ(back.steps().loss_smooth, run.steps().loss_smooth);
   EXPECT_EQ(back.steps().epoch, run.steps().epoch);
   EXPECT_EQ(back.epochs().step, run.epochs().step);
   EXPECT_EQ(back.epochs().test_acc, run.epochs().test_acc);

@@ -1,7 +1,7 @@
 #include "ui/model/model.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -116,8 +116,10 @@ void Model::set_references(std::vector<ReferenceMachine> machines) {
 }
 
 void Model::restore_runs(std::vector<TrainingRun> runs) {
-  runs_.insert(runs_.begin(), std::make_move_iterator(runs.begin()),
-               std::make_move_iterator(runs.end()));
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    run->set_slot(free_slot());
+    runs_.push_front(std::move(*run));
+  }
   evict_old_runs();
 }
 
@@ -152,6 +154,7 @@ void Model::on(const Event& e, const JobStarted& p) {
   if (const auto* c = std::get_if<StartTraining>(&p.command); c != nullptr && !c->probe) {
     runs_.emplace_back(e.job, *c);
     evict_old_runs();
+    runs_.back().set_slot(free_slot());
   }
 }
 
@@ -390,6 +393,14 @@ LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
   }
   if (log_.size() == kLogLines) log_.pop_front();
   return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}});
+}
+
+int Model::free_slot() const {
+  std::set<int> taken;
+  for (const TrainingRun& run : runs_) taken.insert(run.slot());
+  int slot = 0;
+  while (taken.contains(slot)) ++slot;
+  return slot;
 }
 
 void Model::evict_old_runs() {

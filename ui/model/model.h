@@ -212,6 +212,7 @@ class Model {
   void add_end(JobId job, const JobFinished& p);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   void evict_old_runs();
+  int free_slot() const;  // as TrainingRun::slot()
 
   std::string restart_refusal_;
   MachineInfo machine_;

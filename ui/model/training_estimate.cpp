@@ -32,7 +32,9 @@ bool equally_fast(const StartTraining& a, const StartTraining& b) {
          a.kernels == b.kernels && a.compare_kernels == b.compare_kernels &&
          a.convolution == b.convolution && a.dtype == b.dtype &&
          (a.momentum != 0) == (b.momentum != 0) && a.share_policy == b.share_policy &&
-         a.shares == b.shares;
+         a.shares == b.shares && a.profile == b.profile && a.timeline == b.timeline &&
+         a.augment == b.augment && a.sum == b.sum && a.bucket_bytes == b.bucket_bytes &&
+         a.steps_ahead == b.steps_ahead;
 }
 
 std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
@@ -42,7 +44,8 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
   const auto probe = std::ranges::find_if(
       rates, [&](const TrainingRate& rate) { return equally_fast(rate.request, request); });
   const auto run = std::find_if(runs.rbegin(), runs.rend(), [&](const TrainingRun& one) {
-    return one.steps().size() >= kLeastSteps && equally_fast(one.request(), request);
+    return !one.restored() && one.steps().size() >= kLeastSteps &&
+           equally_fast(one.request(), request);
   });
   TrainingEstimate estimate;
   if (run != runs.rend()) {
@@ -60,24 +63,29 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
   return estimate;
 }
 
-void fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request) {
+double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request) {
   double one_s = estimate.seconds / static_cast<double>(std::max<std::int64_t>(request.epochs, 1));
+  const double trained =
+      std::min(1.0, static_cast<double>(train_images(request)) / estimate.images_per_s / one_s);
   while (one_s > seconds && request.model == "resnet18" && request.width > kLeastWidth) {
     request.width /= 2;
     one_s /= 3;  // a quarter of the products, half of the other traffic
   }
   if (one_s > seconds && request.data == DataSource::Synthetic) {
     const double share = seconds / one_s;
+    // Returns the share that is left.
     const auto shrink = [&](std::int64_t& images) {
-      const auto fitting = static_cast<std::int64_t>(static_cast<double>(images) * share);
+      const auto before = static_cast<double>(images);
+      const auto fitting = static_cast<std::int64_t>(before * share);
       images = std::min(images, std::max(kLeastImages, fitting));
+      return static_cast<double>(images) / before;
     };
-    shrink(request.synthetic_train);
-    shrink(request.synthetic_test);
-    one_s = seconds;
+    const double train = shrink(request.synthetic_train), test = shrink(request.synthetic_test);
+    one_s *= trained * train + (1 - trained) * test;
   }
   const auto epochs = static_cast<std::int64_t>(std::floor(seconds / one_s));
   request.epochs = std::clamp<std::int64_t>(epochs, 1, std::max<std::int64_t>(request.epochs, 1));
+  return static_cast<double>(request.epochs) * one_s;
 }
 
 }  // namespace lab::ui

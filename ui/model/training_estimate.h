@@ -18,14 +18,16 @@ struct TrainingEstimate {
   double images_per_s = 0;
 };
 
-// From the newest training that is equally fast, otherwise from a probe; empty if there is neither.
+// From the newest training of this session that is equally fast, since the machine may have been
+// another one before, otherwise from a probe; empty if there is neither.
 // `request` is the form's, by to_command().
 std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
                                             const std::deque<TrainingRun>& runs,
                                             const std::vector<TrainingRate>& rates);
 
 // Changes epochs, then the width of resnet18, then the number of synthetic images until the
-// training fits into `seconds`. A change of width makes the estimate rough.
-void fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request);
+// training fits into `seconds`. Returns the seconds that it then takes: more than `seconds` if
+// nothing can be reduced any more. A change of width makes the estimate rough.
+double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request);
 
 }  // namespace lab::ui

@@ -221,9 +221,9 @@ void TrainingRun::add(const TrainingStarted& started) {
                        started.libraries);
   const auto expected = static_cast<std::size_t>(
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
-  for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss,
-                           &steps_.loss_smooth, &steps_.accuracy, &steps_.accuracy_smooth,
-                           &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
+  for (Column64* column :
+       {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
+        &steps_.accuracy_smooth, &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
     column->reserve(expected);
   }
 }
@@ -244,7 +244,6 @@ void TrainingRun::add(const StepDone& step) {
   steps_.epoch.push_back(number / per_epoch);
   steps_.t_s.push_back(step.t_s);
   steps_.loss.push_back(step.loss);
-  steps_.loss_smooth.push_back(loss_ema_.add(step.loss));
   steps_.accuracy.push_back(step.accuracy);
   steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy));
   steps_.images_per_s.push_back(step.images_per_s);

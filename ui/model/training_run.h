@@ -2,6 +2,7 @@
 // One training as its page shows it: curves, and where a step spends its time.
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "compute/core/events/training_profile.h"
 #include "ui/model/columns.h"
 #include "ui/model/device_tracks.h"
+#include "ui/model/laned_step.h"
 
 namespace lab::ui {
 
@@ -66,7 +68,7 @@ std::vector<std::vector<std::string>> differing_settings(
 // --- run ------------------------------------------------------------------------------------
 struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
-  Column64 loss, loss_smooth;
+  Column64 loss;
   Column64 accuracy, accuracy_smooth;  // of the batch, before the update
   Column64 images_per_s, images_per_s_smooth;
   Column64 lr;  // used for the step's update
@@ -89,6 +91,12 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
+  // Of an earlier session: timeline, layers and predictions are not kept.
+  bool restored() const { return id_ < 0; }
+  // The lowest number from 0 that no other run had when the model got this one. The curves' look
+  // depends on it.
+  int slot() const { return slot_; }
+  void set_slot(int slot) { slot_ = slot; }
   // Default name until the user renames the run: "lenet, batch 256, lr 0.9, 2 devices".
   const std::string& name() const { return name_; }
   bool synthetic() const { return synthetic_; }
@@ -107,7 +115,8 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at() const { return diverged_at_; }
   // Settings changed while it ran, oldest first.
   const std::vector<TrainingChanged>& changes() const { return changes_; }
-  const std::optional<StepTimeline>& timeline() const { return timeline_; }  // the latest
+  // The latest recorded step; null if none was recorded.
+  const std::shared_ptr<const LanedStep>& timeline() const { return timeline_; }
   const std::optional<TrainingDone>& done() const { return done_; }
   // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
   double hidden_share() const;
@@ -120,11 +129,14 @@ class TrainingRun {
   void add(const Confusion& confusion) { confusion_ = confusion; }
   void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingChanged& change);
-  void add(const StepTimeline& timeline) { timeline_ = timeline; }
+  void add(const StepTimeline& timeline) {
+    timeline_ = std::make_shared<const LanedStep>(timeline);
+  }
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
   JobId id_;
+  int slot_ = -1;  // none yet
   StartTraining request_;
   std::string name_;
   bool synthetic_;
@@ -132,13 +144,13 @@ class TrainingRun {
   StepColumns steps_;
   DeviceTracks devices_;
   EpochColumns epochs_;
-  Ema loss_ema_, accuracy_ema_, speed_ema_;
+  Ema accuracy_ema_, speed_ema_;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
   std::optional<TrainingProfile> profile_;
   std::vector<TrainingChanged> changes_;
   std::optional<std::int64_t> diverged_at_;
-  std::optional<StepTimeline> timeline_;
+  std::shared_ptr<const LanedStep> timeline_;
   std::optional<TrainingDone> done_;
 };
 

@@ -4,13 +4,40 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include "tests/ui/events.h"
+#include "ui/model/setting_differences.h"
+#include "ui/model/smoothed.h"
 
 namespace lab::ui {
 namespace {
 
 using namespace lab::test;
+
+TEST(Smoothed, FollowsAGrowingSeries) {
+  Column64 values = {4, 2};
+  Smoothed smoothed;
+  EXPECT_EQ(smoothed.follow(values, 0), values);
+  values.push_back(1);
+  EXPECT_EQ(smoothed.follow(values, 0), values);
+}
+
+TEST(Smoothed, StartsOverForAnotherWeightOrAShorterSeries) {
+  const auto once = [](const Column64& values, double keep) {
+    Ema ema(keep);
+    Column64 averages;
+    for (const double value : values) averages.push_back(ema.add(value));
+    return averages;
+  };
+  Column64 values = {4, 2, 1, 3};
+  Smoothed smoothed;
+  EXPECT_EQ(smoothed.follow(values, 0.5), once(values, 0.5));
+  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+  values.resize(2);
+  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+}
 
 class ModelTest : public ::testing::Test {
  protected:
@@ -286,7 +313,7 @@ TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   double smooth = 0;
   for (int i = 1; i <= 500; ++i) {
     send(1, step_done(i));
-    smooth = ema.add(step_done(i).loss);
+    smooth = ema.add(step_done(i).accuracy);
   }
   send(1, epoch_done(1));
   EpochDone untested = epoch_done(2);
@@ -298,7 +325,7 @@ TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   ASSERT_EQ(run.steps().size(), 500u);
   EXPECT_EQ(run.steps().step.back(), 500);
   EXPECT_NEAR(run.steps().epoch.back(), 500.0 / 235, 1e-12);
-  EXPECT_NEAR(run.steps().loss_smooth.back(), smooth, 1e-12);
+  EXPECT_NEAR(run.steps().accuracy_smooth.back(), smooth, 1e-12);
   ASSERT_EQ(run.epochs().size(), 2u);
   EXPECT_EQ(run.epochs().step[0], 500);
   EXPECT_TRUE(std::isnan(run.epochs().test_acc[1]));
@@ -323,6 +350,56 @@ TEST_F(ModelTest, KeepsPastRunsThatHaveSteps) {
   }
   EXPECT_EQ(model.runs().size(), kTrainingRuns);
   EXPECT_EQ(model.runs().back().id(), 59);
+}
+
+TEST_F(ModelTest, KeptRunsHaveSlotsOfTheirOwn) {
+  for (const JobId job : {1, 7}) {
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+  }
+  EXPECT_EQ(model.runs()[0].slot(), 0);
+  EXPECT_EQ(model.runs()[1].slot(), 1);
+  start(8, StartTraining{});
+  finish(8, Outcome::Failed, "no data");
+  for (JobId job = 9; job < 9 + static_cast<JobId>(kTrainingRuns) + 5; ++job) {
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+    std::set<int> slots;
+    for (const TrainingRun& run : model.runs()) slots.insert(run.slot());
+    EXPECT_EQ(slots.size(), model.runs().size());
+    EXPECT_LT(*slots.rbegin(), static_cast<int>(kTrainingRuns));
+  }
+}
+
+TEST_F(ModelTest, RestoredRunsHaveSlotsOfTheirOwn) {
+  start(1, StartTraining{});
+  std::vector<TrainingRun> restored;
+  for (const JobId id : {-2, -1}) restored.emplace_back(id, StartTraining{});
+  model.restore_runs(std::move(restored));
+  ASSERT_EQ(model.runs().size(), 3U);
+  EXPECT_EQ(model.runs().back().id(), 1);
+  EXPECT_EQ(model.runs()[2].slot(), 0) << "kept";
+  EXPECT_EQ(model.runs()[1].slot(), 1);
+  EXPECT_EQ(model.runs()[0].slot(), 2);
+}
+
+TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {
+  StartTraining slow, fast;
+  slow.lr = 0.1, fast.lr = 0.9;
+  const TrainingRun first(1, slow), second(2, fast);
+  TrainingRun third(3, slow);
+  SettingDifferences differences;
+  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
+  const auto* const computed = differences.of({&first, &second}).data();
+  EXPECT_EQ(differences.of({&first, &second}), differing_settings({&first, &second}));
+  EXPECT_EQ(differences.of({&first, &second}).data(), computed) << "computed again";
+  differences.of({&first, &third});
+  TrainingStarted started = training_started(true);
+  started.request = fast;
+  third.add(started);
+  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
 }
 
 TEST_F(ModelTest, AcceptsAMillionSteps) {

@@ -1,6 +1,8 @@
 // The Training page's timeline of a step, and the estimate beside its Train button.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/events.h"
@@ -65,6 +67,16 @@ class TrainingTimeline : public ::testing::Test {
     lab.open(Page::Training);
     lab.show(std::move(model));
   }
+  // Ends the training and begins another one, which has made one step.
+  void start(JobId job) {
+    StartTraining request;
+    request.model = "mlp";
+    request.devices = {cpu()};
+    request.timeline = true;
+    lab.model.apply(event(1, 3, JobFinished{}));
+    lab.model.apply(event(job, 4, JobStarted{"Training mlp", request}));
+    lab.model.apply(event(job, 4, step_done(1)));
+  }
   const WidgetRect& view() { return *lab.backend.find("training/lanes/view"); }
 
   Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 3600}};
@@ -77,14 +89,33 @@ TEST_F(TrainingTimeline, StatesTheOverlap) {
             "first full bucket to the complete sums.");
 }
 
+TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
+  open(1);
+  ImGui::GetIO().DisplaySize.y = 800;
+  lab.frames(6);
+  const auto in_sight = [&] { return lab.visible("training/lanes/view") && view().max.y < 700; };
+  for (int i = 0; i < 50 && !in_sight(); ++i) lab.scroll(-1);
+  ASSERT_TRUE(in_sight());
+  lab.frames(6);
+  const float before = view().min.y;
+  lab.backend.move_to({(view().min.x + 116 + view().max.x) / 2, before + 10});
+  lab.frame();
+  lab.backend.wheel(-1);
+  lab.frames(3);
+  EXPECT_EQ(view().value, "0.0000 to 1.0000");
+  EXPECT_LT(view().min.y, before);
+}
+
 TEST_F(TrainingTimeline, ZoomsWithTheWheelPansAndReturns) {
   open(1);
   EXPECT_EQ(view().value, "0.0000 to 1.0000");
   const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
   lab.backend.move_to(middle);
   lab.frame();
+  lab.backend.control(true);
   lab.backend.wheel(3);
   lab.frames(3);
+  lab.backend.control(false);
   EXPECT_EQ(view().value, "0.2440 to 0.7560");
   lab.backend.mouse(0, true);
   lab.frame();
@@ -136,6 +167,40 @@ TEST_F(TrainingTimeline, HoldsAStep) {
   EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
 }
 
+TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
+  open(1);
+  lab.click("training/lanes/hold");
+  start(2);
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("training/lanes/sentence")) << "nothing of the second run is recorded";
+  StepTimeline later = timeline_of(1);
+  later.step = 99;
+  lab.model.apply(event(2, 3, later));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
+  lab.click("training/lanes/export");
+  ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
+  const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
+  const auto losses =
+      std::ranges::count_if(trace["traceEvents"], [](const auto& e) { return e["ph"] == "C"; });
+  EXPECT_EQ(losses, 1) << "the second run has one step";
+}
+
+TEST(LanedSteps, DrawAWaitBeforeTheSumsItContains) {
+  StepTimeline t = timeline_of(2);
+  const auto at = [](int device, TimelineLane lane, int part) {
+    return TimelineSpan{
+        .device = device, .lane = lane, .phase = StepPhase::AllReduce, .part = part};
+  };
+  t.spans = {at(1, TimelineLane::Sums, 0), at(0, TimelineLane::Sums, 0),
+             at(1, TimelineLane::Sums, -1), at(1, TimelineLane::Copies, 0)};
+  const ui::LanedStep step(t);
+  EXPECT_EQ(step.spans(1, TimelineLane::Sums), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(step.spans(0, TimelineLane::Sums), std::vector<std::size_t>{1});
+  EXPECT_EQ(step.spans(1, TimelineLane::Copies), std::vector<std::size_t>{3});
+  EXPECT_TRUE(step.spans(0, TimelineLane::Compute).empty());
+}
+
 TEST(TrainingEstimates, ComeFromAProbe) {
   Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
   lab.open(Page::Training);
@@ -164,6 +229,68 @@ TEST(TrainingEstimates, FitResNetByItsWidth) {
   ui::fit_into(120, {.seconds = 10 * 1000, .probed = true, .images_per_s = 60}, request);
   EXPECT_EQ(request.epochs, 1);
   EXPECT_EQ(request.width, 16) << "64, 32, 16: 1000 s, 333 s, 111 s per epoch";
+}
+
+// 60000 images of training at 60 per second and 10000 of tests at 180: 1056 s per epoch.
+TEST(TrainingEstimates, FitSyntheticDataByItsImages) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const double one_s = 60000 / 60.0 + 10000 / 180.0;
+  const double s =
+      ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 60}, request);
+  EXPECT_EQ(request.epochs, 1);
+  EXPECT_EQ(request.synthetic_train, 6821);
+  EXPECT_EQ(request.synthetic_test, 1136);
+  EXPECT_NEAR(s, 6821 / 60.0 + 1136 / 180.0, 1e-6);
+}
+
+TEST(TrainingEstimates, SayWhenNothingFits) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const double one_s = 60000 / 6.0 + 10000 / 18.0;
+  const double s =
+      ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 6}, request);
+  EXPECT_EQ(request.epochs, 1);
+  EXPECT_EQ(request.synthetic_train, 1024);
+  EXPECT_EQ(request.synthetic_test, 1024);
+  EXPECT_NEAR(s, 1024 / 6.0 + 1024 / 18.0, 1e-6);
+}
+
+TEST(TrainingEstimates, OfferTheShortestTrainingOnce) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  const StartTraining request = to_command(lab.view.forms.training, lab.model.machine());
+  lab.model.apply(event(1, 1, TrainingRate{request, 6, 18}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/two_minutes")->label, "Shorten to about 4 min");
+  lab.click("training/two_minutes");
+  EXPECT_FALSE(lab.visible("training/two_minutes"));
+  EXPECT_TRUE(lab.visible("training/no_shorter"));
+}
+
+TEST(TrainingEstimates, IgnoreRunsOfEarlierSessionsAndOtherSteps) {
+  StartTraining request;
+  request.devices = {cpu()};
+  const auto run = [&](JobId id) {
+    ui::TrainingRun one(id, request);
+    for (int step = 1; step <= 40; ++step) one.add(step_done(step));
+    return one;
+  };
+  std::deque<ui::TrainingRun> runs;
+  runs.push_back(run(-1));
+  EXPECT_FALSE(ui::estimate_of(request, runs, {})) << "perhaps of another machine";
+  runs.push_back(run(1));
+  EXPECT_TRUE(ui::estimate_of(request, runs, {}));
+  for (const auto change :
+       {+[](StartTraining& r) { r.profile = true; }, +[](StartTraining& r) { r.timeline = true; },
+        +[](StartTraining& r) { r.augment = Augmentation::Flip; },
+        +[](StartTraining& r) { r.sum = GradientSum::Lab; },
+        +[](StartTraining& r) { r.bucket_bytes = 1 << 20; },
+        +[](StartTraining& r) { r.steps_ahead = 0; }}) {
+    StartTraining other = request;
+    change(other);
+    EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+  }
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ TEST_P(ThemeTest, DevicesKeepTheirColourAndCpuAndGpuDiffer) {
 }
 
 TEST_P(ThemeTest, RunsNeverLookLikeDevices) {
-  constexpr int kRuns = 6, kDevices = 8, kApart = 60;
-  for (int run = 0; run < kRuns; ++run) {
+  constexpr int kDevices = 8, kApart = 60;
+  for (int run = 0; run < kRunColors; ++run) {
     EXPECT_GE(contrast(run_color(t, run), t.card), 3.0) << run;
     for (int other = 0; other < run; ++other) {
       EXPECT_GE(distance(run_color(t, run), run_color(t, other)), kApart) << run << ", " << other;

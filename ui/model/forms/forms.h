@@ -2,6 +2,7 @@
 // The user's input per page, and the commands made from it.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,8 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
+#include "ui/model/laned_step.h"
+#include "ui/model/setting_differences.h"
 #include "ui/model/smoothed.h"
 
 namespace lab::ui {
@@ -77,11 +80,11 @@ struct MatmulForm {
   std::string roofline_kernel;     // if not measured: the lab's fastest
 };
 
-// The user's settings for a training run. Not saved between starts.
+// The user's settings for a training run.
 struct RunChoice {
-  std::string name;  // empty: the run's own name
-  bool shown = true;
-  bool removed = false;
+  std::string name;      // empty: the run's own name; saved with the run
+  bool shown = true;     // not saved
+  bool removed = false;  // its file is removed when the window closes
 };
 
 // A request with the model's defaults, including its learning rate.
@@ -91,6 +94,12 @@ StartTraining default_training();
 struct LiveEdits {
   bool lr = false, epochs = false, shares = false;
   bool any() const { return lr || epochs || shares; }
+};
+
+// A step that stays on display while its run records others.
+struct HeldStep {
+  JobId run = 0;
+  std::shared_ptr<const LanedStep> step;  // null: none is held
 };
 
 struct TrainingForm {
@@ -112,15 +121,16 @@ struct TrainingForm {
   bool layer_sort_down = true;
   // The card of the timeline; not saved.
   double timeline_begin = 0, timeline_end = 1;  // shown part, as shares of the step
-  std::optional<StepTimeline> held_timeline;    // shown instead of the latest one
+  HeldStep held;                                // shown instead of the latest one
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;           // not saved, as the next three
   bool rename_appears = false;  // its field is drawn for the first time
-  JobId removed_last = 0;       // can be brought back
+  std::vector<JobId> removed;   // can be brought back, last first
   std::map<JobId, Smoothed> smoothed;
-  double smoothing = 0.95;  // weight of the past in the loss
-  LiveEdits edits;          // not saved
+  SettingDifferences differences;  // of the listed runs; not saved
+  double smoothing = 0.95;         // weight of the past in the loss
+  LiveEdits edits;                 // not saved
 };
 
 // Source of the prediction's step time on one device.

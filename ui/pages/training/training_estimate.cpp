@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <tuple>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -29,6 +29,29 @@ std::string devices_text(const StartTraining& request) {
                                      : trf("{} devices", request.devices.size());
 }
 
+// The button that shortens the training, or why there is none.
+void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& estimate) {
+  StartTraining shorter = form.request;
+  const double seconds = fit_into(kShort_s, estimate, shorter);
+  const auto lengths = [](const StartTraining& r) {
+    return std::tuple(r.epochs, r.width, r.synthetic_train, r.synthetic_test);
+  };
+  if (lengths(shorter) == lengths(form.request)) {
+    const char* const text = tr("One epoch takes longer than two minutes.");
+    caption(p.ui, text);
+    record_item(p.ui, "training/no_shorter", "text", text);
+    return;
+  }
+  const std::string label = seconds <= kShort_s ? std::string(tr("Fit into two minutes"))
+                                                : trf("Shorten to {}", about(seconds));
+  if (button(p.ui, "training/two_minutes", label,
+             {.hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
+                         "resnet18, then the number of synthetic images."),
+              .width = -1})) {
+    form.request = shorter;
+  }
+}
+
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
   const std::string text =
@@ -43,13 +66,7 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
                  : trf("An earlier training with these settings reached {} images/s on this "
                        "machine.",
                        format_si(estimate.images_per_s, "")));
-  if (estimate.seconds < kTooLong_s) return;
-  if (button(p.ui, "training/two_minutes", tr("Fit into two minutes"),
-             {.hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
-                         "resnet18, then the number of synthetic images."),
-              .width = -1})) {
-    fit_into(kShort_s, estimate, form.request);
-  }
+  if (estimate.seconds >= kTooLong_s) draw_shorter(p, form, estimate);
 }
 
 }  // namespace

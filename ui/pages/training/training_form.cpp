@@ -10,14 +10,15 @@
 namespace lab::ui {
 
 std::string lock_reason(const Panel& p) {
-  if (!runs(p, Page::Training)) return {};
+  if (running_training(p) == nullptr) return {};
   return tr(
       "Locked while this training runs. Learning rate, epochs and shares can be changed; for "
       "the rest, stop it and train again.");
 }
 
 std::string live_lock_reason(const Panel& p) {
-  const bool ranks = runs(p, Page::Training) && p.model.runs().back().devices().ranks() > 1;
+  const TrainingRun* run = running_training(p);
+  const bool ranks = run != nullptr && run->devices().ranks() > 1;
   return ranks ? tr("Locked: a training of several processes keeps its settings.") : "";
 }
 
@@ -198,11 +199,9 @@ void pause_button(const Panel& p) {
   }
 }
 
-void stop_button(const Panel& p) {
+void stop_button(const Panel& p, std::string_view hint) {
   if (button(p.ui, "training/stop", tr("Stop"),
-             {.kind = ButtonKind::Danger,
-              .hint = tr("Stops now; the curves are kept."),
-              .width = -1})) {
+             {.kind = ButtonKind::Danger, .hint = hint, .width = -1})) {
     cancel(p);
   }
 }
@@ -228,7 +227,7 @@ void running_buttons(const Panel& p) {
     row.next();
     pause_button(p);
     row.next();
-    stop_button(p);
+    stop_button(p, tr("Stops now; the curves are kept."));
     if (p.folded()) {
       row.next();
       stop_after_epoch_button(p);
@@ -265,7 +264,7 @@ bool settings_shown(const Panel& p, TrainingForm& form) {
 
 // A number that is still being typed is not sent.
 void send_changes(const Panel& p, TrainingForm& form) {
-  const bool running = runs(p, Page::Training);
+  const bool running = running_training(p) != nullptr;
   if (running && (!form.edits.any() || ImGui::IsAnyItemActive())) return;
   if (running) p.out.push_back(changes_of(form, p.model.machine()));
   form.edits = {};
@@ -305,8 +304,10 @@ void draw_training_form(const Panel& p) {
   const bool explained = shown && error == shares_problem(form, machine);
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
   if (error.empty()) send_changes(p, form);
-  if (runs(p, Page::Training)) {
+  if (running_training(p) != nullptr) {
     form_actions(p, 420, [&] { running_buttons(p); });
+  } else if (runs(p, Page::Training)) {
+    form_actions(p, 150, [&] { stop_button(p, tr("Stops measuring the speed")); });
   } else {
     form_actions(p, 150, [&] {
       if (start_button(p, "training/start", tr("Train"), error, true)) {

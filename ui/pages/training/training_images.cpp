@@ -208,6 +208,7 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
   const auto& c = run.confusion();
   const bool usable = c && c->classes > 0 && c->counts.size() == at(c->classes, 0, c->classes);
   if (!usable) {
+    if (run.restored()) return draw_not_kept(p, "training/confusion_card");
     muted(ui, tr("Available after the first epoch."));
     return;
   }

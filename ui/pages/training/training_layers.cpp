@@ -292,8 +292,9 @@ void head(const Panel& p, const TrainingProfile& profile) {
 void draw_nothing(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (profile_requested(run)) {
+    if (run.restored()) return draw_not_kept(p, "training/layers");
     muted(p.ui,
-          runs(p, Page::Training)
+          running_training(p) == &run
               ? tr("The first steps are warm-up; layer times appear within a second.")
               : tr("The training ended before any layer was timed; the first steps are warm-up."));
     return;

@@ -10,6 +10,18 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
+const TrainingRun* running_training(const Panel& p) {
+  const auto& all = p.model.runs();
+  const bool runs = p.model.job() && !all.empty() && all.back().id() == p.model.job()->id;
+  return runs ? &all.back() : nullptr;
+}
+
+void draw_not_kept(const Panel& p, const std::string& path) {
+  const char* const text = tr("Not kept over a restart; train again to record it.");
+  muted(p.ui, text);
+  record_item(p.ui, path + "/not_kept", "text", text);
+}
+
 std::string class_name(const TrainingRun& run, int label) {
   const auto& names = run.class_names();
   const auto i = static_cast<std::size_t>(label);
@@ -23,10 +35,6 @@ namespace {
 void empty_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  if (runs(p, Page::Training)) {
-    muted(p.ui, tr("Reading the data; the first step appears here immediately."));
-    return;
-  }
   if (!empty_page(p, "training/empty",
                   tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
                      "each epoch, and which classes the network confuses."),
@@ -138,17 +146,18 @@ void plots(const Panel& p) {
   if (!newest.request().timeline) draw_training_timeline(p, newest);
 }
 
-// Says that the loss has left all bounds, and what to do.
+// Says that the loss of a run of this session has left all bounds, and what to do.
 void divergence_box(const Panel& p) {
   if (p.model.runs().empty()) return;
   const TrainingRun& run = p.model.runs().back();
-  if (!run.diverged_at() || p.model.state(Page::Training).phase == Phase::Failed) return;
+  if (!run.diverged_at() || run.restored() || p.model.state(Page::Training).phase == Phase::Failed)
+    return;
   const double usual = find_model(run.request().model)->learning_rate;
   const std::string rate = fmt::format("{:g}", run.steps().lr.back());
   const std::string loss = loss_text(run.steps().loss.back());
   error_box(
       p.ui, "training/diverged",
-      runs(p, Page::Training)
+      running_training(p) == &run
           ? trf("Diverged at step {}: the loss is {} at a learning rate of {}. The weights "
                 "rarely recover: stop, lower the rate (the model's default is {:g}), and "
                 "train again.",

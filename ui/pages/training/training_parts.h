@@ -5,10 +5,17 @@
 
 #include "ui/model/training_run.h"
 #include "ui/pages/panel.h"
+#include "ui/plot/plot.h"
 
 namespace lab::ui {
 
 void draw_training_form(const Panel& p);
+
+// The run of the training in progress; null if there is none, as while a probe measures the speed.
+const TrainingRun* running_training(const Panel& p);
+
+// Stands in the card `path` for what a restored run has not kept.
+void draw_not_kept(const Panel& p, const std::string& path);
 
 // Returns why most fields cannot be changed now; empty if they can.
 std::string lock_reason(const Panel& p);
@@ -48,7 +55,8 @@ void draw_training_timeline(const Panel& p, const TrainingRun& run);
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);
 
-// A kept run that is shown. The list is ordered oldest first and always contains the newest run.
+// A kept run that is shown. The list is ordered oldest first; the newest run is in it unless the
+// user has hidden it.
 struct ShownRun {
   const TrainingRun* run = nullptr;
   std::string name;  // as renamed, with ", synthetic" if applicable
@@ -64,6 +72,8 @@ inline constexpr double kMostSmoothing = 0.99;
 std::string loss_text(double loss);  // "0.523", "1.32e+10"
 std::string run_name(const Panel& p, const TrainingRun& run);
 ImU32 run_color(const Panel& p, const TrainingRun& run);
+// Runs of one colour differ in their dashes.
+plot::Line run_line(const TrainingRun& run);
 
 // "Ankle boot", or the number if the classes have no names.
 std::string class_name(const TrainingRun& run, int label);

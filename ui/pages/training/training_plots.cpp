@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "compute/core/book/book_runs.h"
 #include "compute/core/language.h"
@@ -73,17 +72,17 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
   return {};
 }
 
-std::string step_text(const TrainingRun& run, std::size_t i) {
-  const StepColumns& s = run.steps();
+std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns& s,
+                       std::size_t i) {
   return trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
       "{:.3g}\n{} images/s, {} of training",
-      s.step[i], s.epoch[i], s.loss[i], s.loss_smooth[i], percent(s.accuracy[i]), s.lr[i],
+      s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], percent(s.accuracy[i]), s.lr[i],
       format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
 
-std::string epoch_text(const TrainingRun& run, std::size_t i) {
-  const EpochColumns& e = run.epochs();
+std::string point_text(const Panel& /*p*/, const TrainingRun& /*run*/, const EpochColumns& e,
+                       std::size_t i) {
   const bool tested = e.test_acc[i] == e.test_acc[i];
   return trf(
       "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n{} of training, {} images/s",
@@ -100,16 +99,13 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   s.append_key = fmt::format("{}/{}", shown.run->id(), static_cast<const void*>(&y));
   s.label = std::move(label);
   s.color = shown.color;
+  s.line = run_line(*shown.run);
   s.alpha = shown.newest ? 1 : 0.75F;
   s.x = x_column(p, columns);
   s.y = y;
   const TrainingRun* run = shown.run;
-  s.describe = [run, name = shown.name](std::size_t i) {
-    if constexpr (std::is_same_v<Columns, StepColumns>) {
-      return name + "\n" + step_text(*run, i);
-    } else {
-      return name + "\n" + epoch_text(*run, i);
-    }
+  s.describe = [&p, run, &columns, name = shown.name](std::size_t i) {
+    return name + "\n" + point_text(p, *run, columns, i);
   };
   return s;
 }
@@ -118,6 +114,7 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
 plot::Series pale(plot::Series s) {
   s.alpha = 0.3F;
   s.width = 1;
+  s.line = plot::Line::Solid;
   s.in_legend = false;
   s.label = trf("{}, raw", s.label);
   return s;
@@ -164,9 +161,10 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
   }
 }
 
-// The changes of the newest run's settings.
-std::vector<plot::Mark> marks(const Panel& p) {
-  const TrainingRun& run = p.model.runs().back();
+// The changes of the newest run's settings, if it is shown.
+std::vector<plot::Mark> marks(const Panel& p, const std::vector<ShownRun>& runs) {
+  if (runs.empty() || !runs.back().newest) return {};
+  const TrainingRun& run = *runs.back().run;
   const double per_epoch =
       run.started() ? static_cast<double>(std::max<std::int64_t>(run.started()->steps_per_epoch, 1))
                     : 1;
@@ -183,7 +181,8 @@ std::vector<plot::Mark> marks(const Panel& p) {
 
 // A new run without a step leaves the older curves dimmed.
 bool waiting(const Panel& p) {
-  return runs(p, Page::Training) && p.model.runs().back().steps().size() == 0;
+  const TrainingRun* run = running_training(p);
+  return run != nullptr && run->steps().size() == 0;
 }
 
 // The shown runs without those on emulated GPUs.
@@ -288,7 +287,7 @@ void draw_loss_plot(const Panel& p) {
     smooth.append_key += fmt::format("/{}", p.view.forms.training.smoothing);
     series.push_back(std::move(smooth));
   }
-  const std::vector<plot::Mark> changes = marks(p);
+  const std::vector<plot::Mark> changes = marks(p, runs);
   const bool log = p.view.forms.training.log_loss;
   const plot::Axes axes{.x = x_of(p),
                         .y = {.label = tr("loss"),

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -42,7 +44,13 @@ std::string run_name(const Panel& p, const TrainingRun& run) {
 }
 
 ImU32 run_color(const Panel& p, const TrainingRun& run) {
-  return run_color(*p.ui.theme, static_cast<int>(run.id() - 1));
+  return run_color(*p.ui.theme, run.slot());
+}
+
+plot::Line run_line(const TrainingRun& run) {
+  constexpr std::array kLines = {plot::Line::Solid, plot::Line::Dashed, plot::Line::Dotted,
+                                 plot::Line::DashDot};
+  return kLines[static_cast<std::size_t>(run.slot() / kRunColors) % kLines.size()];
 }
 
 std::vector<ShownRun> shown_runs(const Panel& p) {
@@ -92,7 +100,9 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string hint_of(const Panel& p, const TrainingRun& run, const std::string& settings) {
+std::string hint_of(const Panel& p, const TrainingRun& run,
+                    const std::vector<std::string>& different) {
+  const std::string settings = settings_of(run, different);
   const EpochColumns& e = run.epochs();
   std::string text = run_name(p, run) + "\n" + results_text(p, run);
   text += "\n" + (e.size() == 1 ? std::string(tr("1 epoch")) : trf("{} epochs", e.size()));
@@ -132,7 +142,7 @@ void name_field(const Panel& p, const TrainingRun& run, const std::string& base,
 }
 
 void name_label(const Panel& p, const TrainingRun& run, const std::string& base, ImVec2 min,
-                ImVec2 max, const std::string& text) {
+                ImVec2 max, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   TrainingForm& form = p.view.forms.training;
   const std::string path = base + "/rename";
@@ -149,7 +159,7 @@ void name_label(const Panel& p, const TrainingRun& run, const std::string& base,
                    {min.x + ui.px(4), (min.y + max.y - ui.fonts.body->FontSize) / 2},
                    max.x - min.x - ui.px(8), ui.theme->text, name);
   focus_ring(ui, item, ui.px(4));
-  hint_at(ui, min, max, text);
+  if (item.hovered) hint_at(ui, min, max, hint_of(p, run, different));
   record(ui, item, path, "button", name);
 }
 
@@ -160,45 +170,72 @@ void delete_button(const Panel& p, const TrainingRun& run, const std::string& pa
   const Item item = control_at(path, pos, {pos.x + side, pos.y + side});
   if (item.pressed) {
     form.runs[run.id()].removed = true;
-    form.removed_last = run.id();
+    form.removed.push_back(run.id());
   }
   if (!item.visible) return;
   draw_icon(ImGui::GetWindowDrawList(), kIconTrash, {pos.x + ui.px(4), pos.y + ui.px(4)},
             side - ui.px(8), styled(item.hovered ? ui.theme->text : ui.theme->muted));
   focus_ring(ui, item, ui.px(4));
-  hint_at(ui, item.min, item.max, tr("Removes the run from this list"));
-  record(ui, item, path, "button", tr("Removes the run from this list"));
+  const char* const text = tr("Deletes the run; its file is removed when the window closes");
+  hint_at(ui, item.min, item.max, text);
+  record(ui, item, path, "button", text);
 }
 
+// A disc in the run's colour; for dashed curves, a piece of one.
+void run_swatch(const Panel& p, const TrainingRun& run, ImVec2 centre) {
+  struct Piece {
+    float left, width;  // units
+  };
+  constexpr std::array kDisc = {Piece{-6, 12}};
+  constexpr std::array kDashes = {Piece{-9, 7}, Piece{2, 7}};
+  constexpr std::array kDots = {Piece{-8, 3}, Piece{-2, 3}, Piece{4, 3}};
+  constexpr std::array kDashDot = {Piece{-9, 9}, Piece{4, 3}};
+  const auto draw = [&](std::span<const Piece> pieces, float high) {
+    for (const Piece& piece : pieces) {
+      const float left = centre.x + p.ui.px(piece.left), top = centre.y - p.ui.px(high / 2);
+      ImGui::GetWindowDrawList()->AddRectFilled(
+          {left, top}, {left + p.ui.px(piece.width), top + p.ui.px(high)},
+          styled(run_color(p, run)), p.ui.px(std::min(piece.width, high) / 2));
+    }
+  };
+  switch (run_line(run)) {
+    case plot::Line::Solid: return draw(kDisc, 12);
+    case plot::Line::Dashed: return draw(kDashes, 4);
+    case plot::Line::Dotted: return draw(kDots, 4);
+    case plot::Line::DashDot: return draw(kDashDot, 4);
+  }
+}
+
+// The controls are there even out of sight, so that the keyboard reaches them.
 void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   const std::string base = fmt::format("training/runs/{}", run.id());
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
-  const std::string settings = settings_of(run, different);
   const bool newest = &run == &p.model.runs().back();
   const bool renaming = p.view.forms.training.renaming == run.id();
-  const int captions = settings.empty() ? 1 : 2;
+  const int captions = different.empty() && run.changes().empty() ? 1 : 2;
   const float head = renaming ? kControlHeight + 4 : kLine;
   ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
+  const bool visible = ImGui::IsItemVisible();
   eye(p, run, base + "/show", pos);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float middle = pos.y + ui.px(kLine / 2);
-  list->AddCircleFilled({pos.x + ui.px(kLine + 11), middle}, ui.px(6), styled(run_color(p, run)));
+  run_swatch(p, run, {pos.x + ui.px(kLine + 11), pos.y + ui.px(kLine / 2)});
   const float left = pos.x + ui.px(kNameLeft - 4);
   if (renaming) {
     name_field(p, run, base, {left, pos.y});
   } else {
     const float end = newest ? right : right - ui.px(kLine + 4);
-    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, hint_of(p, run, settings));
+    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, different);
     if (!newest) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
   }
+  if (!visible) return;
   float y = pos.y + ui.px(head);
   const float text_left = pos.x + ui.px(kCaptionLeft);
+  const std::string settings = settings_of(run, different);
   for (const std::string& text : {results_text(p, run), settings}) {
     if (text.empty()) continue;
-    draw_text_fitted(list, ui.fonts.caption, {text_left, y}, right - text_left, ui.theme->muted,
-                     text);
+    draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, {text_left, y},
+                     right - text_left, ui.theme->muted, text);
     y += ui.px(kCaption);
   }
   record_rect(ui, base, "run", run_name(p, run), settings, true, pos, {right, y});
@@ -207,14 +244,14 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
 void undo_line(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
   const auto& runs = p.model.runs();
-  const auto last = std::find_if(runs.begin(), runs.end(), [&](const TrainingRun& run) {
-    return run.id() == form.removed_last && form.runs[run.id()].removed;
-  });
-  if (last == runs.end()) return;
-  caption(p.ui, trf("Removed: {}", run_name(p, *last)));
+  const auto find = [&](JobId id) { return std::ranges::find(runs, id, &TrainingRun::id); };
+  std::erase_if(form.removed, [&](JobId id) { return find(id) == runs.end(); });
+  if (form.removed.empty()) return;
+  const JobId last = form.removed.back();
+  caption(p.ui, trf("Removed: {}", run_name(p, *find(last))));
   if (button(p.ui, "training/runs/undo", tr("Undo"), {.kind = ButtonKind::Normal, .width = -1})) {
-    form.runs[form.removed_last].removed = false;
-    form.removed_last = 0;
+    form.runs[last].removed = false;
+    form.removed.pop_back();
   }
 }
 
@@ -232,7 +269,7 @@ void draw_training_runs(const Panel& p, float height) {
   for (auto run = p.model.runs().rbegin(); run != p.model.runs().rend(); ++run) {
     if (listed(p, *run)) runs.push_back(&*run);
   }
-  const std::vector<std::vector<std::string>> different = differing_settings(runs);
+  const auto& different = p.view.forms.training.differences.of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) run_row(p, *runs[i], different[i]);
 }
 

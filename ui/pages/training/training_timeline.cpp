@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -143,10 +144,11 @@ void use_keys(TrainingForm& form) {
   if (key_pressed(GLFW_KEY_DOWN, true)) zoom(form, middle, kZoomStep);
 }
 
+// Only with Ctrl; otherwise the wheel scrolls the page.
 void use_pointer(TrainingForm& form, const Item& item, const View& view, double seconds) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (item.hovered) claim_wheel();
-  if (item.hovered && io.MouseWheel != 0) {
+  if (item.hovered && io.KeyCtrl) claim_wheel();
+  if (item.hovered && io.KeyCtrl && io.MouseWheel != 0) {
     const float x = std::clamp(io.MousePos.x, view.left, view.right);
     zoom(form, view.at(x) / seconds, std::pow(kZoomStep, -static_cast<double>(io.MouseWheel)));
   }
@@ -234,19 +236,19 @@ void draw_span(const Ui& ui, const StepTimeline& t, const TimelineSpan& span, co
   const float right = box.right - box.left > 3 ? box.right - 1 : box.right;
   list->AddRectFilled({box.left, top}, {right, bottom}, styled(color));
   if (lit) list->AddRect({box.left - 1, top - 1}, {right + 1, bottom + 1}, styled(ui.theme->text));
-  const std::string name = name_of(t, span);
   ImFont* font = ui.fonts.caption;
   if (right - box.left < ui.px(40) || bottom - top < font->FontSize) return;
+  const std::string name = name_of(t, span);
   if (text_size(font, name).x + ui.px(8) > right - box.left) return;
   draw_text(list, font, {box.left + ui.px(4), (top + bottom - font->FontSize) / 2},
             text_on(*ui.theme, color), name);
 }
 
 // The shortest span of the lane under the pointer, since spans contain others.
-const TimelineSpan* span_under(const StepTimeline& t, const View& view, const Lane& lane, float x) {
+const TimelineSpan* span_under(const LanedStep& step, const View& view, const Lane& lane, float x) {
   const TimelineSpan* found = nullptr;
-  for (const TimelineSpan& span : t.spans) {
-    if (span.device != lane.device || span.lane != lane.lane) continue;
+  for (const std::size_t i : step.spans(lane.device, lane.lane)) {
+    const TimelineSpan& span = step.timeline().spans[i];
     if (!in_view(view, span.begin_s, span.end_s)) continue;
     const Box box = box_of(view, span.begin_s, span.end_s);
     if (x < box.left || x > box.right) continue;
@@ -275,9 +277,10 @@ std::string describe(const StepTimeline& t, const TimelineSpan& span) {
   return text;
 }
 
-void draw_spans(const Panel& p, const StepTimeline& t, const Item& item, const View& view,
+void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const View& view,
                 const std::vector<Lane>& lanes) {
   Ui& ui = p.ui;
+  const StepTimeline& t = step.timeline();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const TimelineSpan* hovered = nullptr;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -287,23 +290,22 @@ void draw_spans(const Panel& p, const StepTimeline& t, const Item& item, const V
     list->AddRectFilled({view.left, top}, {view.right, bottom}, styled(ui.theme->raised));
     if (lane.lane == TimelineLane::Sums) draw_buckets(ui, t, view, lane, item.min.y);
     if (item.hovered && mouse.y >= top && mouse.y < bottom && mouse.x >= view.left) {
-      hovered = span_under(t, view, lane, mouse.x);
+      hovered = span_under(step, view, lane, mouse.x);
     }
-    for (const bool waits : {true, false}) {  // a wait contains the last sums
-      for (const TimelineSpan& span : t.spans) {
-        if (span.device != lane.device || span.lane != lane.lane) continue;
-        if ((span.part < 0) != waits || !in_view(view, span.begin_s, span.end_s)) continue;
-        const float inset = waits ? std::round((bottom - top) / 3) : 0;
-        draw_span(ui, t, span, view, top + inset, bottom - inset, &span == hovered);
-      }
+    for (const std::size_t i : step.spans(lane.device, lane.lane)) {
+      const TimelineSpan& span = t.spans[i];
+      if (!in_view(view, span.begin_s, span.end_s)) continue;
+      const float inset = span.part < 0 ? std::round((bottom - top) / 3) : 0;
+      draw_span(ui, t, span, view, top + inset, bottom - inset, &span == hovered);
     }
   }
   list->PopClipRect();
   if (hovered != nullptr && !item.held) show_tooltip(ui, describe(t, *hovered));
 }
 
-void draw_lanes(const Panel& p, const StepTimeline& t) {
+void draw_lanes(const Panel& p, const LanedStep& step) {
   Ui& ui = p.ui;
+  const StepTimeline& t = step.timeline();
   TrainingForm& form = p.view.forms.training;
   const std::vector<Lane> lanes = lanes_of(ui, t);
   const float height = lanes.back().bottom;
@@ -318,7 +320,7 @@ void draw_lanes(const Panel& p, const StepTimeline& t) {
                   .end_s = form.timeline_end * t.seconds};
   focus_ring(ui, item, ui.px(4));
   draw_names(ui, t, lanes, item.min);
-  draw_spans(p, t, item, view, lanes);
+  draw_spans(p, step, item, view, lanes);
   draw_axis(ui, view, item.min.y, item.min.y + height);
   use_pointer(form, item, view, t.seconds);
   if (has_keys(item)) use_keys(form);
@@ -364,15 +366,17 @@ std::vector<LossPoint> losses_of(const TrainingRun& run) {
   return losses;
 }
 
-void draw_buttons(const Panel& p, const TrainingRun& run, const StepTimeline& t) {
+void draw_buttons(const Panel& p, const TrainingRun& run,
+                  const std::shared_ptr<const LanedStep>& step) {
   Ui& ui = p.ui;
+  const StepTimeline& t = step->timeline();
   TrainingForm& form = p.view.forms.training;
   Row row(ui, {1, -120, -130});
   row.next();
-  bool held = form.held_timeline.has_value();
+  bool held = form.held.step != nullptr;
   if (checkbox(ui, "training/lanes/hold", tr("Hold this step"), held,
                tr("Keeps showing this step while the training records others."))) {
-    form.held_timeline = held ? std::optional(t) : std::nullopt;
+    form.held = held ? HeldStep{run.id(), step} : HeldStep{};
   }
   row.next();
   const bool zoomed = is_zoomed(form);
@@ -396,7 +400,8 @@ void draw_buttons(const Panel& p, const TrainingRun& run, const StepTimeline& t)
 void draw_no_timeline(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (run.request().timeline) {
-    muted(p.ui, runs(p, Page::Training)
+    if (run.restored()) return draw_not_kept(p, "training/lanes");
+    muted(p.ui, running_training(p) == &run
                     ? tr("The first two steps are warm-up; the third one appears here.")
                     : tr("The training ended before a step was recorded."));
     return;
@@ -417,20 +422,23 @@ void draw_no_timeline(const Panel& p, const TrainingRun& run) {
 }  // namespace
 
 void draw_training_timeline(const Panel& p, const TrainingRun& run) {
-  Card card(p, "training/lanes", tr("Timeline of a step"),
-            {.hint = tr("When each layer ran, on every device and stream. The wheel zooms, "
-                        "dragging pans, a double-click shows the whole step. With the keyboard, "
-                        "left and right pan, up and down zoom.")});
+  Card card(
+      p, "training/lanes", tr("Timeline of a step"),
+      {.hint = tr("When each layer ran, on every device and stream. Ctrl with the wheel zooms, "
+                  "dragging pans, a double-click shows the whole step. With the keyboard, "
+                  "left and right pan, up and down zoom.")});
   if (!card) return;
-  const TrainingForm& form = p.view.forms.training;
-  if (!run.timeline() && !form.held_timeline) return draw_no_timeline(p, run);
-  const StepTimeline t = form.held_timeline ? *form.held_timeline : *run.timeline();
+  TrainingForm& form = p.view.forms.training;
+  if (form.held.run != run.id()) form.held = {};
+  if (!run.timeline()) return draw_no_timeline(p, run);
+  const std::shared_ptr<const LanedStep> step = form.held.step ? form.held.step : run.timeline();
+  const StepTimeline& t = step->timeline();
   const std::string sentence = sentence_of(t);
   body(p.ui, sentence);
   record_item(p.ui, "training/lanes/sentence", "text", sentence);
-  draw_buttons(p, run, t);
+  draw_buttons(p, run, step);
   swatch_legend(p, legend_of(*p.ui.theme, t));
-  draw_lanes(p, t);
+  draw_lanes(p, *step);
 }
 
 }  // namespace lab::ui

@@ -1,0 +1,165 @@
+// The Training page while a probe measures the speed, and its list of runs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/ui/pages/scenes.h"
+
+namespace lab::test {
+namespace {
+
+using ui::Page;
+using ui::WidgetRect;
+
+class TrainingPage : public ::testing::Test {
+ protected:
+  // A training of `steps` steps that has ended.
+  void train(ui::Model& model, JobId job, std::int64_t steps = 10) {
+    model.apply(event(job, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(job, 2, training_started(true)));
+    for (std::int64_t step = 1; step <= steps; ++step) model.apply(event(job, 3, step_done(step)));
+    model.apply(event(job, 4, JobFinished{Outcome::Done, 1, ""}));
+  }
+  void probe(ui::Model& model, JobId job) {
+    StartTraining request;
+    request.probe = true;
+    model.apply(event(job, 5, JobStarted{"Speed of lenet on cpu:0", request}));
+  }
+  void show(ui::Model model) {
+    lab.open(Page::Training);
+    lab.show(std::move(model));
+  }
+  // The text of the tooltip of a widget.
+  std::string tip_of(std::string_view path) {
+    lab.backend.move_to(NullBackend::centre(*lab.backend.find(path)));
+    lab.frames(60);
+    return lab.visible("tooltip") ? lab.backend.find("tooltip")->value : "";
+  }
+
+  Lab lab{ui::Model(machine_of(1)), 1, {1280, 1200}};
+};
+
+TEST_F(TrainingPage, AProbeIsNoTraining) {
+  ui::Model model(machine_of(1));
+  probe(model, 1);
+  show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/stop"));
+  for (const char* path : {"training/start", "training/pause", "training/stop_after_epoch"}) {
+    EXPECT_FALSE(lab.visible(path)) << path;
+  }
+  EXPECT_TRUE(lab.backend.find("training/model")->enabled);
+  EXPECT_TRUE(lab.backend.find("training/lr")->enabled);
+  lab.click("training/epochs/more");
+  lab.frames(3);
+  EXPECT_TRUE(lab.sent<ChangeTraining>().empty());
+  lab.model.apply(event(1, 6, TrainingRate{StartTraining{}, 250, 1000}));
+  lab.frames(3);
+  lab.click("training/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
+}
+
+TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  StepDone step = step_done(1);
+  step.loss = 1e10;
+  model.apply(event(1, 3, step));
+  model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  probe(model, 2);
+  show(std::move(model));
+  const std::string said = lab.backend.find("training/diverged")->label;
+  EXPECT_EQ(said.find("stop, lower the rate"), std::string::npos) << said;
+  EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
+}
+
+// The figure, the curve and its tooltip all read smoothed_loss().
+TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
+  ui::Model model(machine_of(1));
+  train(model, 1, 200);
+  show(std::move(model));
+  lab.view.forms.training.smoothing = 0;
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("training/figure/loss")->value,
+            fmt::format("{:.3f}", step_done(200).loss));
+  ui::Ema ema(0.99);
+  std::vector<double> smooth;
+  for (std::int64_t step = 1; step <= 200; ++step) smooth.push_back(ema.add(step_done(step).loss));
+  lab.view.forms.training.smoothing = 0.99;
+  lab.frames(2);
+  const std::string figure = lab.backend.find("training/figure/loss")->value;
+  EXPECT_EQ(figure, fmt::format("{:.3f}", smooth.back()));
+  const WidgetRect& plot = *lab.backend.find("training/plot/loss");
+  lab.backend.move_to({plot.max.x - 30, (plot.min.y + plot.max.y) / 2});
+  lab.frames(3);
+  const std::string tip = lab.backend.find("training/plot/loss/tooltip")->value;
+  const std::size_t at = tip.find("step ");
+  ASSERT_NE(at, std::string::npos) << tip;
+  const auto step = std::stoul(tip.substr(at + 5));
+  EXPECT_NE(tip.find(fmt::format("smoothed {:.4f}", smooth.at(step - 1))), std::string::npos)
+      << tip;
+}
+
+TEST_F(TrainingPage, UndoBringsBackEveryRemovedRun) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2, 3}) train(model, job);
+  show(std::move(model));
+  EXPECT_EQ(tip_of("training/runs/1/delete"),
+            "Deletes the run; its file is removed when the window closes");
+  lab.click("training/runs/1/delete");
+  lab.click("training/runs/2/delete");
+  EXPECT_FALSE(lab.visible("training/runs/1") || lab.visible("training/runs/2"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/2"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/1"));
+  EXPECT_FALSE(lab.visible("training/runs/undo"));
+}
+
+TEST_F(TrainingPage, AHiddenNewestRunMarksNoChanges) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2}) train(model, job);
+  model.apply(event(3, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(3, 2, training_started(true)));
+  for (int step = 1; step <= 10; ++step) model.apply(event(3, 3, step_done(step)));
+  model.apply(event(3, 4, TrainingChanged{5, 0.1, "lr", "0.9", "0.3", 2350}));
+  show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/plot/loss/mark/0"));
+  lab.click("training/runs/3/show");
+  EXPECT_FALSE(lab.visible("training/plot/loss/mark/0"));
+  lab.click("training/runs/3/show");
+  EXPECT_TRUE(lab.visible("training/plot/loss/mark/0"));
+}
+
+// A run of an earlier session, which was recorded with a timeline and a profile and has diverged.
+ui::TrainingRun restored_run() {
+  StartTraining request;
+  request.timeline = request.profile = true;
+  request.devices = {cpu()};
+  ui::TrainingRun run(-1, request);
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  run.add(started);
+  StepDone step = step_done(1);
+  step.loss = 1e10;
+  run.add(step);
+  run.add(epoch_done(1));
+  return run;
+}
+
+TEST_F(TrainingPage, SaysWhatARestoredRunHasNotKept) {
+  ui::Model model(machine_of(1));
+  model.restore_runs({restored_run()});
+  ImGui::GetIO().DisplaySize.y = 4000;
+  show(std::move(model));
+  for (const char* path : {"training/lanes", "training/layers", "training/confusion_card"}) {
+    EXPECT_TRUE(lab.visible(path)) << path;
+    EXPECT_TRUE(lab.visible(std::string(path) + "/not_kept")) << path;
+  }
+  EXPECT_FALSE(lab.visible("training/diverged")) << "of an earlier session";
+}
+
+}  // namespace
+}  // namespace lab::test

@@ -1,0 +1,19 @@
+#include "ui/model/setting_differences.h"
+
+#include "ui/model/training_run.h"
+
+namespace lab::ui {
+
+const std::vector<std::vector<std::string>>& SettingDifferences::of(
+    const std::vector<const TrainingRun*>& runs) {
+  std::vector<std::pair<JobId, bool>> now;
+  now.reserve(runs.size());
+  for (const TrainingRun* run : runs) now.emplace_back(run->id(), run->started().has_value());
+  if (now != runs_) {
+    differences_ = differing_settings(runs);
+    runs_ = std::move(now);
+  }
+  return differences_;
+}
+
+}  // namespace lab::ui

@@ -1,0 +1,24 @@
+#pragma once
+// The settings in which training runs differ, computed once per list of runs.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compute/core/events/event.h"
+
+namespace lab::ui {
+
+class TrainingRun;
+
+class SettingDifferences {
+ public:
+  // Returns differing_settings(runs), which is computed again only if the list has changed or a
+  // run has started: afterwards a run keeps its settings.
+  const std::vector<std::vector<std::string>>& of(const std::vector<const TrainingRun*>& runs);
+
+ private:
+  std::vector<std::pair<JobId, bool>> runs_;  // whether each has started
+  std::vector<std::vector<std::string>> differences_;
+};
+
+}  // namespace lab::ui

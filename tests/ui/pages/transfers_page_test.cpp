@@ -9,7 +9,7 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-const ImVec2 kLarge{1600, 2000};  // shows the whole page without scrolling
+const ImVec2 kWide{1600, 2000};  // shows the whole page without scrolling
 
 TransferFit fit_of(TransferOp op, int threads) {
   TransferFit fit;
@@ -45,7 +45,7 @@ std::string value(Lab& lab, std::string_view path) {
 }
 
 TEST(TransferCurves, ShowOnePairAndColourOperations) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   using Labels = std::vector<std::string>;
   EXPECT_EQ(lab.legend("transfers/plot/bandwidth"), (Labels{"copy", "read"}));
@@ -54,7 +54,7 @@ TEST(TransferCurves, ShowOnePairAndColourOperations) {
 }
 
 TEST(TransferCurves, LabelTheLevelsOfMemory) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/band/L1"));
   EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/band/memory"));
@@ -64,7 +64,7 @@ TEST(TransferCurves, LabelTheLevelsOfMemory) {
 
 // A sweep of other devices is drawn over the previous one only where both measured the same pair.
 TEST(TransferCurves, PreviousOnesAreOfTheSamePair) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   lab.click("transfers/shown_pair/cpu:0 to cpu:1");
   lab.model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
@@ -85,7 +85,7 @@ TEST(TransferCurves, PreviousOnesAreOfTheSamePair) {
 }
 
 TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   EXPECT_EQ(value(lab, "transfers/matrix_size"), "1.00 MiB");
   EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50");
@@ -97,7 +97,7 @@ TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {
 }
 
 TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   const ui::WidgetRect* said = lab.backend.ui.widgets.find("transfers/cost/0");
   ASSERT_NE(said, nullptr);
@@ -121,7 +121,7 @@ TEST(TransferCosts, OnlyTheFirstLevelHasACostPerCall) {
 }
 
 TEST(TransferTabs, ALiveRunKeepsTheSweep) {
-  Lab lab(two_devices(), 1, kLarge);
+  Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   StartTransfers live;
   live.live = true;
@@ -135,7 +135,7 @@ TEST(TransferTabs, ALiveRunKeepsTheSweep) {
 }
 
 TEST(TransferForm, QuickReplacesSizesAndOperations) {
-  Lab lab(Model(machine_of(2)), 1, kLarge);
+  Lab lab(Model(machine_of(2)), 1, kWide);
   lab.open(Page::Transfers);
   lab.click("transfers/quick");
   EXPECT_FALSE(lab.visible("transfers/sizes"));
@@ -146,7 +146,7 @@ TEST(TransferForm, QuickReplacesSizesAndOperations) {
 }
 
 TEST(TransferForm, ALiveRunIsNeverQuick) {
-  Lab lab(Model(machine_of(2)), 1, kLarge);
+  Lab lab(Model(machine_of(2)), 1, kWide);
   lab.view.forms.transfers.sizes = "2MiB";
   lab.view.forms.transfers.request.quick = true;
   lab.open(Page::Transfers);

@@ -13,6 +13,7 @@
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/train/step_recorder.h"
 #include "tests/support/probe.h"
+#include "tests/support/temp_dir.h"
 
 namespace lab {
 namespace {
@@ -152,6 +153,16 @@ TEST_F(TraceFile, HasNestedEventsLanesAndTheLoss) {
       }
     }
   }
+}
+
+TEST_F(TraceFile, IsWrittenByAStoppedTraining) {
+  const test::TempDir dir;
+  StartTraining request = small_request(1);
+  request.steps = 1'000'000;
+  request.trace_file = (dir.path() / "trace.json").string();
+  test::Probe probe(1);
+  EXPECT_THROW(probe.run_until<StepDone>(*make_training_experiment(request), 3), Error);
+  EXPECT_FALSE(Json::parse(files::read_text_file(request.trace_file)).at("traceEvents").empty());
 }
 
 TEST_F(TraceFile, CannotBeWrittenIntoAMissingFolder) {

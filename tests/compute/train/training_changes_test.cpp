@@ -2,11 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/fields/changes_json.h"
+#include "compute/core/files/json_fields.h"
 #include "compute/experiments/training/training_experiment.h"
+#include "compute/train/training_job.h"
+#include "compute/train/training_request.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -94,6 +100,63 @@ TEST(TrainingChanges, AreIgnoredWithAReasonIfInvalid) {
                     line.text.find("learning rate is -1") != std::string::npos);
   }
   EXPECT_TRUE(told);
+}
+
+// Makes a change from within the training, at its end.
+class ChangedAtTheEnd final : public Experiment {
+ public:
+  ChangedAtTheEnd(StartTraining request, RunControl& control)
+      : request_(std::move(request)), control_(control) {}
+  void run(RunContext& ctx) override {
+    const StartTraining request = complete_request(request_, ctx.machine());
+    const Dataset data = load_training_data(request, ctx);
+    std::int64_t epochs = 0;
+    const TrainingSink sink = [&](Payload payload) {
+      if (std::holds_alternative<EpochDone>(payload) && ++epochs == request.epochs) {
+        control_.change({.epochs = request.epochs + 1});
+      }
+      ctx.emit(std::move(payload));
+    };
+    run_training(request, ctx, sink, [&]() -> const Dataset& { return data; });
+  }
+
+ private:
+  const StartTraining request_;
+  RunControl& control_;
+};
+
+TEST(TrainingChanges, AddEpochsDuringTheLastEvaluation) {
+  test::Probe probe;
+  ChangedAtTheEnd experiment(changed_while_running(), probe.control);
+  probe.run(experiment);
+  EXPECT_EQ(probe.all<EpochDone>().size(), 3U);
+  EXPECT_EQ(probe.all<StepDone>().size(), 9U);
+}
+
+TEST(TrainingChanges, StayReadableHoweverManyThereAre) {
+  std::vector<TrainingChanged> changes(5000);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    changes[i] = {.step = static_cast<std::int64_t>(i),
+                  .t_s = 0.5,
+                  .setting = "lr",
+                  .before = "0.1",
+                  .after = "0.2",
+                  .total_steps = 9};
+  }
+  const nlohmann::ordered_json json = files::parse_object(changes_to_json(changes).dump(), "x");
+  const auto read = changes_from_json(json);
+  ASSERT_EQ(read.size(), changes.size());
+  EXPECT_EQ(read.back().step, 4999);
+  EXPECT_EQ(read.back().after, "0.2");
+}
+
+TEST(TrainingChanges, OfAnotherShapeAreRefused) {
+  nlohmann::ordered_json json = changes_to_json({{.step = 1, .setting = "lr"}});
+  json["t_s"].push_back(2.0);
+  test::message_of([&] { changes_from_json(json); }, Errc::Corrupt);
+  json["t_s"] = "soon";
+  const std::string message = test::message_of([&] { changes_from_json(json); }, Errc::Corrupt);
+  EXPECT_NE(message.find("t_s"), std::string::npos) << message;
 }
 
 TEST(TrainingChanges, AreKeptByCheckpoints) {

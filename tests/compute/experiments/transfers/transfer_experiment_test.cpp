@@ -201,6 +201,9 @@ TEST(TransferExperiment, MeasuresWithColdCaches) {
   run(probe, request);
   ASSERT_EQ(probe.all<TransferSample>().size(), 1U);
   EXPECT_TRUE(probe.all<TransferSample>()[0].verified);
+  ASSERT_EQ(probe.all<TransferFit>().size(), 1U);
+  ASSERT_EQ(probe.all<TransferFit>()[0].levels.size(), 1U);
+  EXPECT_EQ(probe.all<TransferFit>()[0].levels[0].name, "memory");
 }
 
 TEST(TransferExperiment, RejectsInvalidRequests) {

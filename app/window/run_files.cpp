@@ -242,7 +242,7 @@ fs::path keep_run(const fs::path& folder, const ui::TrainingRun& run) {
   files::make_folder(folder);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  const fs::path file = folder / fmt::format("{:015}-{}.json", ms, run.request().model);
+  fs::path file = folder / fmt::format("{:015}-{}.json", ms, run.request().model);
   write_run(file, run, "");
   const std::vector<fs::path> all = run_files(folder);
   std::error_code ignored;

@@ -348,7 +348,7 @@ def case_train(program, home):
             {"describe": "unwritable.json"},
         ],
         "--size",
-        "1600x1400",
+        "1600x1700",
     )
     weights = home.file("lenet.safetensors").read_bytes()
     length = int.from_bytes(weights[:8], "little")

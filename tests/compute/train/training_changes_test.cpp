@@ -151,7 +151,7 @@ TEST(TrainingChanges, StayReadableHoweverManyThereAre) {
 }
 
 TEST(TrainingChanges, OfAnotherShapeAreRefused) {
-  nlohmann::ordered_json json = changes_to_json({{.step = 1, .setting = "lr"}});
+  nlohmann::ordered_json json = changes_to_json(std::vector<TrainingChanged>(1));
   json["t_s"].push_back(2.0);
   test::message_of([&] { changes_from_json(json); }, Errc::Corrupt);
   json["t_s"] = "soon";

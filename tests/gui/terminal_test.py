@@ -148,8 +148,10 @@ def case_scaling(program, home):
         follow(one, "scaled")
     check(measured[1]["all_reduce_s"] > 0, f"no gradients were summed: {measured[1]}")
     predictions = [one for one in samples if one["predicted"]]
+    # One that the measurements contradict, as on a busy machine, has no numbers.
+    numbers = [key for key, kind in CONTRACT["prediction"].items() if kind is NUMBER]
     for one in predictions:
-        follow(one, "prediction")
+        follow(one, "prediction", numbers if "withheld" in one else ())
     far = [f["devices"] for f in predictions if f["link"] == "pcie4"]
     check(far == [1, 2, 4, 8], f"predicted {far}")
     near = [f for f in predictions if f["measured_step_s"] is not None]

@@ -43,6 +43,22 @@ Timing timing_of(const std::vector<double>& ring, std::int64_t counted) {
 
 }  // namespace
 
+nn::Work work_of(const nn::Network& network, StepPhase phase, std::size_t op, std::int64_t images,
+                 bool momentum) {
+  switch (phase) {
+    case StepPhase::Forward:
+    case StepPhase::Backward:
+      return nn::work_of(network.plan(), *network.plan().ops[op], direction_of(phase), images,
+                         network.device().gpu() != nullptr);
+    case StepPhase::Batch: return {.flop = 0, .bytes = 5 * images * network.input_shape().size()};
+    case StepPhase::Loss: return {.flop = 0, .bytes = 8 * images * network.classes()};
+    case StepPhase::Update:
+      return {.flop = 0, .bytes = (momentum ? 20 : 12) * network.parameter_count()};
+    case StepPhase::AllReduce: break;
+  }
+  return {};
+}
+
 StepProfile::StepProfile(const nn::Network& network, ProfileSetup setup)
     : network_(network), setup_(std::move(setup)) {
   phases_.fill(kNoRow);
@@ -125,27 +141,10 @@ std::int64_t StepProfile::counted() const {
   return total;
 }
 
-// Traffic of the phases: the batch reads pixels as bytes and writes floats, the loss reads the
-// logits and writes their gradient, the update reads gradients and reads and writes parameters.
-nn::Work StepProfile::work(const ProfileRow& row, std::size_t op) const {
-  switch (row.phase) {
-    case StepPhase::Forward:
-    case StepPhase::Backward:
-      return nn::work_of(network_.plan(), *network_.plan().ops[op], direction_of(row.phase),
-                         images_, is_gpu(setup_.device));
-    case StepPhase::Batch: return {.flop = 0, .bytes = 5 * images_ * network_.input_shape().size()};
-    case StepPhase::Loss: return {.flop = 0, .bytes = 8 * images_ * network_.classes()};
-    case StepPhase::Update:
-      return {.flop = 0, .bytes = (setup_.momentum ? 20 : 12) * network_.parameter_count()};
-    case StepPhase::AllReduce: break;
-  }
-  return {};
-}
-
 ProfileRow StepProfile::row_of(const Track& track, std::size_t part) const {
   ProfileRow row = parts_[part];
   const std::size_t op = ops_[part];
-  const nn::Work w = work(row, op);
+  const nn::Work w = work_of(network_, row.phase, op, images_, setup_.momentum);
   row.kernels = track.kernels;
   row.flop = w.flop;
   row.bytes = w.bytes;

@@ -22,6 +22,13 @@ struct ProfileSetup {
   bool momentum = false;             // the update also reads and writes a velocity
 };
 
+// The least work of a part of a training step; `op` is a position in the network's plan and counts
+// in Forward and Backward only. The batch reads pixels as bytes and writes floats, the loss reads
+// the logits and writes their gradient, the update reads gradients and reads and writes parameters,
+// and with momentum a velocity. Sums have no work of their own.
+nn::Work work_of(const nn::Network& network, StepPhase phase, std::size_t op, std::int64_t images,
+                 bool momentum);
+
 // Times every part of one device's training steps and tabulates the latest ones. Times are
 // wall-clock times on the thread that drives the device; those of operations on a GPU are the
 // GPU's. The first steps with each kind of kernels are warm-up, as are those after the device's
@@ -58,7 +65,6 @@ class StepProfile final : public nn::StepObserver {
   Track& track(Kernels kernels);
   ProfileTotal total_of(const Track& track) const;
   ProfileRow row_of(const Track& track, std::size_t row) const;
-  nn::Work work(const ProfileRow& row, std::size_t op) const;
 
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
   const nn::Network& network_;

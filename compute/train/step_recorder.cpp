@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/machine/machine.h"
+#include "compute/train/step_profile.h"
 
 namespace lab {
 namespace {
@@ -109,28 +110,6 @@ void StepRecorder::exposed(std::size_t replica, double begin_s, double end_s) {
   devices_[replica]->add({TimelineLane::Sums, StepPhase::AllReduce, -1, begin_s, end_s});
 }
 
-// As in a profile: the batch reads bytes and writes floats, the loss reads the logits and writes
-// their gradient, the update reads gradients and reads and writes parameters.
-nn::Work StepRecorder::work_of(const DeviceRecorder& device, StepPhase phase,
-                               std::size_t op) const {
-  const nn::Network& network = *networks_.front();
-  switch (phase) {
-    case StepPhase::Forward:
-    case StepPhase::Backward:
-      return nn::work_of(
-          network.plan(), *network.plan().ops[op],
-          phase == StepPhase::Forward ? nn::Direction::Forward : nn::Direction::Backward,
-          device.images, network.device().gpu() != nullptr);
-    case StepPhase::Batch:
-      return {.flop = 0, .bytes = 5 * device.images * network.input_shape().size()};
-    case StepPhase::Loss: return {.flop = 0, .bytes = 8 * device.images * network.classes()};
-    case StepPhase::Update:
-      return {.flop = 0, .bytes = (momentum_ ? 20 : 12) * network.parameter_count()};
-    case StepPhase::AllReduce: break;
-  }
-  return {};
-}
-
 TimelineSpan StepRecorder::span_of(std::size_t replica, const DeviceRecorder& device,
                                    std::size_t i) const {
   const DeviceRecorder::Raw& raw = device.spans[i];
@@ -144,7 +123,8 @@ TimelineSpan StepRecorder::span_of(std::size_t replica, const DeviceRecorder& de
     if (raw.part >= 0) span.bytes = buckets_[static_cast<std::size_t>(raw.part)].bytes();
     return span;
   }
-  const nn::Work work = work_of(device, raw.phase, static_cast<std::size_t>(raw.part));
+  const nn::Work work = work_of(*networks_.front(), raw.phase, static_cast<std::size_t>(raw.part),
+                                device.images, momentum_);
   span.flop = work.flop;
   span.bytes = work.bytes;
   return span;

@@ -41,7 +41,6 @@ class StepRecorder final : public SumObserver {
  private:
   class DeviceRecorder;
 
-  nn::Work work_of(const DeviceRecorder& device, StepPhase phase, std::size_t op) const;
   TimelineSpan span_of(std::size_t replica, const DeviceRecorder& device, std::size_t i) const;
   std::vector<TimelineBucket> bucket_times() const;
 

@@ -55,6 +55,23 @@ TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser&
           .sum = {.way = request.sum}};
 }
 
+// A trainer and what must last as long as it does.
+struct Prepared {
+  Prepared(const StartTraining& request, RunContext& ctx)
+      : devices(contexts(request, ctx.machine())) {
+    if (uses_library(request)) quiet.emplace();
+    if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
+    chooser = make_chooser(request, ctx);
+    trainer.emplace(devices, trainer_options(request, *chooser), ctx.stop_token(), ctx.ranks());
+  }
+
+  const std::vector<DeviceContext*> devices;
+  std::optional<QuietOnednnThreads> quiet;  // library calls alternate with the lab's kernels
+  std::optional<ThreadPool::Guard> bound;   // the caller computes
+  std::unique_ptr<ConvolutionChooser> chooser;
+  std::optional<Trainer> trainer;
+};
+
 // The first process reads the files and sends the state to the others.
 ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
   ResumedTraining resumed;
@@ -130,13 +147,8 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
     if (!request.logdir.empty()) check_event_folder(request.logdir);
     if (!request.checkpoint_dir.empty()) check_checkpoint_folder(request.checkpoint_dir);
   }
-  const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
-  std::optional<QuietOnednnThreads> quiet;  // library calls alternate with the lab's kernels
-  if (uses_library(request)) quiet.emplace();
-  std::optional<ThreadPool::Guard> bound;  // the caller computes
-  if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
-  const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
-  Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ranks);
+  Prepared prepared(request, ctx);
+  Trainer& trainer = *prepared.trainer;
   report_kernels(request, trainer, ctx);
   ResumedTraining resumed = load_state(request, trainer, ranks);
   if (ranks.single()) ctx.throw_if_cancelled();
@@ -159,15 +171,10 @@ void probe_training(const StartTraining& request, RunContext& ctx, const Trainin
     throw Error(Errc::Unsupported, tr("training: the speed of several processes is not probed; "
                                       "train a few steps with --steps 20 instead"));
   }
-  const std::vector<DeviceContext*> devices = contexts(request, ctx.machine());
-  std::optional<QuietOnednnThreads> quiet;
-  if (uses_library(request)) quiet.emplace();
-  std::optional<ThreadPool::Guard> bound;
-  if (devices.front()->gpu() == nullptr) bound.emplace(devices.front()->threads());
-  const std::unique_ptr<ConvolutionChooser> chooser = make_chooser(request, ctx);
   const Dataset data = make_synthetic_garments(request.batch, request.batch, request.seed,
                                                [&](double) { ctx.checkpoint(); });
-  Trainer trainer(devices, trainer_options(request, *chooser), ctx.stop_token(), ctx.ranks());
+  Prepared prepared(request, ctx);
+  Trainer& trainer = *prepared.trainer;
   BatchLoader loader(data.train, request.batch, BatchOrder::Sequential, request.seed,
                      request.augment);
   loader.start_epoch(1);

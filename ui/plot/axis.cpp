@@ -129,6 +129,14 @@ Range Extent::padded(double margin, bool anchor_zero) const {
 
 // --- ticks ----------------------------------------------------------------------------------
 
+double decimal_step(double at_least) {
+  const double power = std::pow(10.0, std::floor(std::log10(at_least)));
+  for (const double m : {1.0, 2.0, 5.0}) {
+    if (m * power >= at_least * (1 - 1e-9)) return m * power;
+  }
+  return 10 * power;
+}
+
 namespace {
 
 struct Prefix {
@@ -198,14 +206,6 @@ std::string fixed(double value, int decimals) {
 
 std::string significant(double value) {
   return fmt::format("{:.5g}", value);
-}
-
-double decimal_step(double at_least) {
-  const double power = std::pow(10.0, std::floor(std::log10(at_least)));
-  for (const double m : {1.0, 2.0, 5.0}) {
-    if (m * power >= at_least * (1 - 1e-9)) return m * power;
-  }
-  return 10 * power;
 }
 
 double binary_step(double at_least) {

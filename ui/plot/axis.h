@@ -45,6 +45,9 @@ class Pixels {
   double from_, length_;  // pixels
 };
 
+// Returns the least 1, 2 or 5 times a power of ten that is not below `at_least`, up to rounding.
+double decimal_step(double at_least);
+
 // Returns the nearest range that can be shown: not empty, not reversed, finite, and positive on a
 // log axis.
 Range showable_range(Scale scale, Range range);

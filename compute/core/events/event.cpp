@@ -86,20 +86,30 @@ std::string moved_by(TransferMover mover, PeerMode way, int threads) {
   return mechanism;
 }
 
-std::string ModelMiss::text() const {
-  const std::string size = fmt::format("{:.0f} %", std::abs(share) * 100);
+std::string ModelMiss::text(const std::string& size) const {
   return share > 0 ? trf("{} too slow at {} devices", size, devices)
                    : trf("{} too fast at {} devices", size, devices);
 }
 
-std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checked) {
-  std::optional<ModelMiss> worst;
+std::string ModelMiss::text() const {
+  return text(fmt::format("{:.0f} %", std::abs(share) * 100));
+}
+
+std::vector<ModelMiss> model_misses(const std::vector<ScalingPrediction>& checked) {
+  std::vector<ModelMiss> misses;
   for (const ScalingPrediction& p : checked) {
     if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
-    const double share = p.step_s / *p.measured_step_s - 1;
-    if (!worst || std::abs(share) > std::abs(worst->share)) worst = ModelMiss{share, p.devices};
+    misses.push_back({p.step_s / *p.measured_step_s - 1, p.devices});
   }
-  return worst;
+  return misses;
+}
+
+std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checked) {
+  const std::vector<ModelMiss> misses = model_misses(checked);
+  const auto worst = std::max_element(
+      misses.begin(), misses.end(),
+      [](const auto& a, const auto& b) { return std::abs(a.share) < std::abs(b.share); });
+  return worst == misses.end() ? std::nullopt : std::optional(*worst);
 }
 
 std::string why_withheld(const std::vector<ScalingPrediction>& checked) {

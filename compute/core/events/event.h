@@ -232,7 +232,7 @@ struct TransferPayoff {
 // cuda:0."
 std::string describe(const TransferPayoff& payoff);
 
-// "copy cpu:0 to cpu:0: 2 threads are faster than one from 512 KiB to 64.0 MiB." Needs
+// "copy cpu:0 to cpu:0: 2 threads are faster than one thread for 512 KiB to 64.0 MiB." Needs
 // fit.faster_than_one.
 std::string describe_faster(const TransferFit& fit);
 
@@ -372,12 +372,17 @@ inline constexpr double kMaxModelMiss = 0.15;
 // largest miss is above kMaxModelMiss. Empty: they are not. Ignores a single device, which the
 // model is made from.
 std::string why_withheld(const std::vector<ScalingPrediction>& checked);
-// The largest miss of the model; nullopt if nothing was checked.
+// How far the model is from a run that was measured.
 struct ModelMiss {
   double share = 0;  // 0.12: the model's step takes 12 % longer than the measured one
   int devices = 0;
-  std::string text() const;  // "12 % too slow at 2 devices"
+  // "12 % too slow at 2 devices", where `size` is the formatted share.
+  std::string text(const std::string& size) const;
+  std::string text() const;  // in whole percent
 };
+// One per measured device count of two or more.
+std::vector<ModelMiss> model_misses(const std::vector<ScalingPrediction>& checked);
+// The largest one; nullopt if nothing was checked.
 std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checked);
 
 // A published or recorded training rate and the model's prediction of it.

@@ -121,9 +121,9 @@ double last_backward(const StepTimeline& timeline) {
 
 const char* to_string(TimelineLane lane) {
   switch (lane) {
-    case TimelineLane::Compute: return "compute";
-    case TimelineLane::Sums: return "all-reduce";
-    case TimelineLane::Copies: return "copies";
+    case TimelineLane::Compute: return LAB_TEXT("compute");
+    case TimelineLane::Sums: return LAB_TEXT("all-reduce");
+    case TimelineLane::Copies: return LAB_TEXT("copies");
   }
   return "";
 }

@@ -244,12 +244,8 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
 
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode) {
   std::vector<std::string> errors;
-  for (const ScalingPrediction& p : results.checked(mode).points) {
-    if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
-    const double error = p.step_s / *p.measured_step_s - 1;
-    const std::string size = percent(std::abs(error));
-    errors.push_back(error > 0 ? trf("{} too slow at {} devices", size, p.devices)
-                               : trf("{} too fast at {} devices", size, p.devices));
+  for (const ModelMiss& miss : model_misses(results.checked(mode).points)) {
+    errors.push_back(miss.text(percent(std::abs(miss.share))));
   }
   if (errors.empty()) return "";
   return trf("The same model for this machine, checked against the measurement, is {}.",

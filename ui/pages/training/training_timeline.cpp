@@ -10,6 +10,7 @@
 #include "compute/core/units.h"
 #include "ui/pages/step_parts.h"
 #include "ui/pages/training/training_parts.h"
+#include "ui/plot/axis.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
@@ -22,15 +23,6 @@ constexpr float kLaneHeight = 22, kCopiesHeight = 14, kLaneGap = 3, kDeviceGap =
 constexpr float kAxisHeight = 22, kNameWidth = 116;                                   // units
 constexpr double kLeastView = 1e-4;  // of the step, fully zoomed in
 constexpr double kZoomStep = 1.25;   // per notch of the wheel
-
-const char* lane_name(TimelineLane lane) {
-  switch (lane) {
-    case TimelineLane::Compute: return tr("compute");
-    case TimelineLane::Sums: return tr("all-reduce");
-    case TimelineLane::Copies: return tr("copies");
-  }
-  return "";
-}
 
 // As in the cards of the layers and the devices: blue computes, pale for forward; purple sums.
 ImU32 span_color(const Theme& theme, const TimelineSpan& span) {
@@ -162,19 +154,10 @@ void use_pointer(TrainingForm& form, const Item& item, const View& view, double 
 
 // --- drawing --------------------------------------------------------------------------------
 
-// 1, 2 or 5 times a power of ten.
-double round_step(double least) {
-  const double power = std::pow(10, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least) return factor * power;
-  }
-  return 10 * power;
-}
-
 void draw_axis(const Ui& ui, const View& view, float top, float bottom) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const double step = round_step((view.end_s - view.begin_s) /
-                                 std::max(2.0F, (view.right - view.left) / ui.px(110)));
+  const double step = plot::decimal_step((view.end_s - view.begin_s) /
+                                         std::max(2.0F, (view.right - view.left) / ui.px(110)));
   const auto last = static_cast<int>(std::floor(view.end_s / step));
   for (auto i = static_cast<int>(std::ceil(view.begin_s / step)); i <= last; ++i) {
     const float x = std::round(view.x(i * step));
@@ -196,7 +179,7 @@ void draw_names(const Ui& ui, const StepTimeline& t, const std::vector<Lane>& la
       draw_text_fitted(list, font, {at.x, y}, ui.px(48), ui.theme->text, lab::to_string(device));
     }
     draw_text_fitted(list, font, {at.x + ui.px(50), y}, ui.px(kNameWidth - 54), ui.theme->muted,
-                     lane_name(lane.lane));
+                     tr(to_string(lane.lane)));
   }
 }
 

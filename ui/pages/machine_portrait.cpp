@@ -270,8 +270,7 @@ void draw_gpus(const Panel& p, const std::vector<GpuPart>& parts) {
   const float width = ImGui::GetContentRegionAvail().x, gap = ui.px(8);
   const auto fit =
       static_cast<std::size_t>(std::max(1.0F, (width + gap) / (ui.px(kGpuUnits) + gap)));
-  const std::size_t lines = (parts.size() + fit - 1) / fit;
-  const std::size_t columns = (parts.size() + lines - 1) / lines;
+  const auto [lines, columns] = even_columns(parts.size(), fit);
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const float link = ui.px(kLinkHeight), height = ui.px(kGpuHeight);
   for (std::size_t i = 0; i < parts.size(); ++i) {

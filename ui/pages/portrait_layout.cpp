@@ -140,8 +140,7 @@ float place_in_lines(const Ui& ui, const std::vector<const Nest*>& nests, const 
   for (const Nest* nest : nests) least = std::max(least, wish(ui, *nest, size));
   const std::size_t fit = std::clamp<std::size_t>(
       static_cast<std::size_t>(std::max(0.0F, (width + gap) / (least + gap))), 1, nests.size());
-  const std::size_t lines = (nests.size() + fit - 1) / fit;
-  const std::size_t columns = (nests.size() + lines - 1) / lines;
+  const std::size_t columns = even_columns(nests.size(), fit).columns;
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   float y = 0;
   for (std::size_t first = 0; first < nests.size(); first += columns) {
@@ -184,8 +183,7 @@ std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float wid
   const float gap = ui.px(kBoxGap);
   const auto fit =
       static_cast<std::size_t>(std::max(1.0F, (width + gap) / (ui.px(kPackageUnits) + gap)));
-  const std::size_t lines = (packages.size() + fit - 1) / fit;
-  const std::size_t columns = (packages.size() + lines - 1) / lines;
+  const std::size_t columns = even_columns(packages.size(), fit).columns;
   const float each = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   std::vector<PortraitBox> boxes;
   float y = 0;

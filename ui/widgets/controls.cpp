@@ -139,16 +139,11 @@ bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool 
   if (item.visible) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Theme& t = *ui.theme;
-    const float radius = ui.px(kControlRadius);
-    if (selected) {
-      list->AddRectFilled(item.min, item.max, styled(with_alpha(t.accent, 0.14F)), radius);
-    } else if (item.hovered) {
-      list->AddRectFilled(item.min, item.max, styled(item.held ? t.active : t.hover), radius);
-    }
+    row_background(ui, item, selected);
     const float pad = ui.px(10);
     draw_text_fitted(list, font, {item.min.x + pad, (item.min.y + item.max.y - font->FontSize) / 2},
                      item.max.x - item.min.x - 2 * pad, t.text, label);
-    focus_ring(ui, item, radius);
+    focus_ring(ui, item, ui.px(kControlRadius));
   }
   record(ui, item, path, "row", label, selected ? "selected" : "");
   return item.pressed;

@@ -55,6 +55,22 @@ bool last_item_has_keys() {
   return has_keys(Item{.min = {}, .max = {}, .id = GImGui->LastItemData.ID});
 }
 
+void row_background(const Ui& ui, const Item& item, bool selected) {
+  const Theme& t = *ui.theme;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float radius = ui.px(kControlRadius);
+  if (selected) {
+    list->AddRectFilled(item.min, item.max, styled(with_alpha(t.accent, 0.14F)), radius);
+  } else if (item.hovered) {
+    list->AddRectFilled(item.min, item.max, styled(item.held ? t.active : t.hover), radius);
+  }
+}
+
+EvenColumns even_columns(std::size_t count, std::size_t fit) {
+  const std::size_t lines = (count + fit - 1) / fit;
+  return {lines, (count + lines - 1) / lines};
+}
+
 void focus_ring(const Ui& ui, const Item& item, float radius) {
   const ImGuiContext& g = *GImGui;
   if (g.NavId != item.id || g.NavDisableHighlight) return;

@@ -33,8 +33,17 @@ bool has_keys(const Item& item);
 // The same for the previous control, such as a button.
 bool last_item_has_keys();
 
+// Draws the background of a row of a list.
+void row_background(const Ui& ui, const Item& item, bool selected);
 // Draws a ring around the item while it has keyboard focus.
 void focus_ring(const Ui& ui, const Item& item, float radius);
+
+// Equal columns that fill their lines as evenly as possible.
+struct EvenColumns {
+  std::size_t lines = 0, columns = 0;
+};
+// For `count` entries, of which `fit` fit beside each other; both at least 1.
+EvenColumns even_columns(std::size_t count, std::size_t fit);
 
 // Records `min..max`, clipped to the window's clip rectangle; records nothing if fully hidden.
 void record_rect(Ui& ui, std::string_view path, std::string_view kind, std::string_view label,

@@ -95,13 +95,8 @@ void draw_list_entry(const Panel& p, const DeviceEntry& entry, bool selected) {
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Theme& t = *ui.theme;
-  const float radius = ui.px(kControlRadius);
-  if (selected) {
-    list->AddRectFilled(item.min, item.max, styled(with_alpha(t.accent, 0.14F)), radius);
-  } else if (item.hovered) {
-    list->AddRectFilled(item.min, item.max, styled(item.held ? t.active : t.hover), radius);
-  }
-  focus_ring(ui, item, radius);
+  row_background(ui, item, selected);
+  focus_ring(ui, item, ui.px(kControlRadius));
   const float pad = ui.px(10), top = item.min.y + ui.px(6);
   const float right = item.max.x - pad, left = item.min.x + pad;
   list->AddCircleFilled({left + ui.px(4), top + ui.fonts.strong->FontSize / 2}, ui.px(4),

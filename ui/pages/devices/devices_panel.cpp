@@ -225,8 +225,7 @@ FactColumns::~FactColumns() {
   if (facts_.empty()) return;
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p_) / kFactUnits));
   const std::size_t most = std::min({fit, kMostColumns, facts_.size()});
-  const std::size_t lines = (facts_.size() + most - 1) / most;
-  const std::size_t columns = (facts_.size() + lines - 1) / lines;
+  const auto [lines, columns] = even_columns(facts_.size(), most);
   const std::vector<float> weights(columns, 1.0F);
   Row row(p_.ui, weights);
   for (std::size_t i = 0; i < facts_.size(); ++i) {

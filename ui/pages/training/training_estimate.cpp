@@ -72,9 +72,8 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
 }  // namespace
 
 void draw_training_estimate(const Panel& p, TrainingForm& form) {
-  const MachineInfo& machine = p.model.machine();
-  if (!problem([&] { to_command(form, machine); }).empty()) return;
-  StartTraining request = to_command(form, machine);
+  StartTraining request;
+  if (!problem([&] { request = to_command(form, p.model.machine()); }).empty()) return;
   if (!std::ranges::all_of(request.devices, is_timed)) return;
   if (const auto estimate = estimate_of(request, p.model.runs(), p.model.rates())) {
     return draw_known(p, form, request, *estimate);

@@ -42,7 +42,6 @@ Json started_json(const TrainingStarted& s) {
           {"train_images", s.train_images},
           {"test_images", s.test_images},
           {"steps_per_epoch", s.steps_per_epoch},
-          {"total_steps", s.total_steps},
           {"synthetic", s.synthetic},
           {"libraries", s.libraries},
           {"class_names", s.class_names}};
@@ -182,24 +181,16 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
 }
 
 KeptRun read_run(const fs::path& file, JobId id) {
-  try {
-    files::require_regular(file);
-    std::error_code ignored;
-    const std::uintmax_t bytes = fs::file_size(file, ignored);
-    if (bytes > kMostRunBytes) corrupt(trf("it has {} bytes, more than {}", bytes, kMostRunBytes));
-    const Json json = files::parse_object(files::read_text_file(file), tr("the file"));
-    if (json.at("format").get<int>() != kFormat) {
-      corrupt(trf("it has format {}, but this version reads format {}",
-                  json.at("format").get<int>(), kFormat));
-    }
-    return {file, json.at("name").get<std::string>(), read_training(json, id)};
-  } catch (const Error& e) {
-    throw Error(e.code(), trf("the training run {} is skipped: {}; delete the file", file.string(),
-                              e.what()));
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(Errc::Corrupt, trf("the training run {} is skipped: {}; delete the file",
-                                   file.string(), e.what()));
+  files::require_regular(file);
+  std::error_code ignored;
+  const std::uintmax_t bytes = fs::file_size(file, ignored);
+  if (bytes > kMostRunBytes) corrupt(trf("it has {} bytes, more than {}", bytes, kMostRunBytes));
+  const Json json = files::parse_object(files::read_text_file(file), tr("the file"));
+  if (json.at("format").get<int>() != kFormat) {
+    corrupt(trf("it has format {}, but this version reads format {}", json.at("format").get<int>(),
+                kFormat));
   }
+  return {file, json.at("name").get<std::string>(), read_training(json, id)};
 }
 
 // The runs of the folder by name, which begins with the time: oldest first.
@@ -225,8 +216,9 @@ KeptRuns read_runs(const fs::path& folder) {
   for (const fs::path& file : files) {
     try {
       kept.runs.push_back(read_run(file, id));
-    } catch (const Error& e) {
-      kept.problems.emplace_back(e.what());
+    } catch (const std::exception& e) {
+      kept.problems.push_back(
+          trf("the training run {} is skipped: {}; delete the file", file.string(), e.what()));
     }
     ++id;
   }

@@ -258,7 +258,6 @@ void TrainingRun::add(const StepDone& step) {
 
 void TrainingRun::add(const TrainingChanged& change) {
   changes_.push_back(change);
-  if (started_) started_->total_steps = change.total_steps;
 }
 
 void TrainingRun::add(const EpochDone& epoch) {

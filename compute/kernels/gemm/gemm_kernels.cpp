@@ -295,17 +295,19 @@ HWY_INLINE void PackBlock(const float* from, std::int64_t stride, float* to, std
 #endif
 
 // The strip is strided and its terms are contiguous: transposes in small blocks, along a few rows
-// at a time, since rows that are pages apart may not fit in L1 together.
+// at a time, since rows that are pages apart may not fit in L1 together. If the rows are not a
+// multiple of a block's, the last block repeats some of the one before it.
 void PackAcrossStrip(const PackArgs& p) {
   constexpr std::int64_t kTermsPerRun = 64;
-  const int whole_rows = p.valid / kRowsAtOnce * kRowsAtOnce;
+  const int whole_rows = p.valid < kRowsAtOnce ? 0 : p.valid;
   const std::int64_t whole_terms = p.k / kTermsPerPass * kTermsPerPass;
   const std::int64_t width = p.width;
   for (std::int64_t first = 0; first < whole_terms; first += kTermsPerRun) {
     const std::int64_t end = std::min(first + kTermsPerRun, whole_terms);
     for (int i = 0; i < whole_rows; i += kRowsAtOnce) {
-      const float* from = p.source + i * p.strip_stride + first;
-      float* to = p.out + first * width + i;
+      const int row = std::min(i, whole_rows - kRowsAtOnce);
+      const float* from = p.source + row * p.strip_stride + first;
+      float* to = p.out + first * width + row;
       for (std::int64_t k = first; k < end;
            k += kTermsPerPass, from += kTermsPerPass, to += kTermsPerPass * width) {
         PackBlock(from, p.strip_stride, to, width);

@@ -94,6 +94,10 @@ class F32Product {
     t.tile.ahead = b_at(col, t.steps);
     t.tile.ahead_stride = op_.b_k;
   }
+  void fetch_packed_b(Args& t, const float* b) const {
+    t.tile.ahead = b;
+    t.tile.ahead_stride = kernels_.nr;
+  }
   void tile(Args& t) const {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
     kernels_.tile(t.tile);

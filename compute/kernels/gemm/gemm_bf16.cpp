@@ -61,6 +61,7 @@ class Bf16Product {
     t.tile.b = packed;
   }
   static void fetch_b(Args& /*args*/, std::int64_t /*col*/) {}
+  static void fetch_packed_b(Args& /*args*/, const Word* /*b*/) {}
   void tile(Args& t) const {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
     kernels_.tile(t.tile);

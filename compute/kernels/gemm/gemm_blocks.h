@@ -107,7 +107,10 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
     product_.set_b(args, j, cols, new_b ? nullptr : b);
     for (std::int64_t i = block.begin; i < block.end; i += mr_) {
       if (!one_strip) set_rows(i, /*first_tile=*/j == panel.begin);
-      if (new_b && i + mr_ >= block.end && j + nr_ < panel.end) product_.fetch_b(args, j + nr_);
+      if (i + mr_ >= block.end && j + nr_ < panel.end) {
+        if (new_b) product_.fetch_b(args, j + nr_);
+        else if (b != nullptr && !one_strip) product_.fetch_packed_b(args, b + nr_ * steps.size());
+      }
       if (new_b && i == block.begin) {
         product_.tile_and_pack(args, b);
         product_.set_b(args, j, cols, b);

@@ -102,6 +102,13 @@ class F32Product {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
     kernels_.tile(t.tile);
   }
+  void tile_row(Args& t, Range panel, const float* packed_b) const {
+    const std::int64_t nr = kernels_.nr;
+    t.tile.tiles = ceil_div(panel.size(), nr);
+    t.tile.b_tile_stride = packed_b != nullptr ? nr * t.steps.size() : nr;
+    set_b(t, panel.begin, static_cast<int>(panel.size() - (t.tile.tiles - 1) * nr), packed_b);
+    tile(t);
+  }
   void tile_and_pack(Args& t, float* out) const {
     if (reads_b(t.tile.cols) && t.tile.rows == kernels_.mr) {
       t.tile.c = op_.c + t.row * op_.ldc + t.col;

@@ -66,6 +66,13 @@ class Bf16Product {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
     kernels_.tile(t.tile);
   }
+  void tile_row(Args& t, Range panel, const Word* packed_b) const {
+    for (std::int64_t j = panel.begin; j < panel.end; j += kernels_.nr) {
+      const auto cols = static_cast<int>(std::min<std::int64_t>(kernels_.nr, panel.end - j));
+      set_b(t, j, cols, packed_b + (j - panel.begin) * t.steps.size());
+      tile(t);
+    }
+  }
   void tile_and_pack(Args& t, Word* out) const {
     pack({.source = op_.b + 2 * t.steps.begin * op_.b_k + t.col * op_.b_col,
           .strip_stride = op_.b_col,

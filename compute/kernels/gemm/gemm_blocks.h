@@ -35,7 +35,9 @@ constexpr std::int64_t kFewSteps = 32;
 //   set_a(args, row, rows, const Word*)  strip of A, and with it the rows of C
 //   set_b(args, col, cols, const Word*)  strip of B, and with it the columns of C
 //   fetch_b(args, col)                   strip of B to prefetch during the tile
+//   fetch_packed_b(args, const Word*)    the same, of a packed strip
 //   tile(args)                           computes the tile
+//   tile_row(args, panel, const Word*)   computes all tiles of the panel, whose B is packed or null
 //   tile_and_pack(args, Word* out)       also packs its strip of B, which is not packed
 template <class Product>
 class PartOfGemm {
@@ -101,6 +103,7 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
     product_.set_a(args, i, rows, a);
   };
   if (one_strip) set_rows(block.begin, /*first_tile=*/true);
+  if (one_strip && !new_b) return product_.tile_row(args, panel, packed_b_);
   for (std::int64_t j = panel.begin; j < panel.end; j += nr_) {
     const auto cols = static_cast<int>(std::min(nr_, panel.end - j));
     Word* const b = packed_b_ == nullptr ? nullptr : packed_b_ + (j - panel.begin) * steps.size();
@@ -108,8 +111,10 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
     for (std::int64_t i = block.begin; i < block.end; i += mr_) {
       if (!one_strip) set_rows(i, /*first_tile=*/j == panel.begin);
       if (i + mr_ >= block.end && j + nr_ < panel.end) {
-        if (new_b) product_.fetch_b(args, j + nr_);
-        else if (b != nullptr && !one_strip) product_.fetch_packed_b(args, b + nr_ * steps.size());
+        if (new_b)
+          product_.fetch_b(args, j + nr_);
+        else if (b != nullptr && !one_strip)
+          product_.fetch_packed_b(args, b + nr_ * steps.size());
       }
       if (new_b && i == block.begin) {
         product_.tile_and_pack(args, b);

@@ -21,6 +21,10 @@ struct TileArgs {
   std::int64_t ldc = 0;
   int rows = 0;  // 1..mr
   int cols = 0;  // 1..nr
+  // Tiles side by side, whose strips of B are `b_tile_stride` apart; those before the last one have
+  // nr columns. With few terms, a call for each tile takes longer than the tile.
+  std::int64_t tiles = 1;
+  std::int64_t b_tile_stride = 0;
   bool accumulate = false;
   // During each term, a row of the strip of B at `ahead` is prefetched; null: of this strip.
   const float* ahead = nullptr;

@@ -9,6 +9,7 @@
 
 #include "app/headless/console.h"
 #include "app/headless/ranks/rank_jobs.h"
+#include "app/window/open_folder.h"
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
@@ -84,7 +85,8 @@ void Controller::execute(const Commands& commands) {
             worker_.change(c);
           else if constexpr (std::is_same_v<T, SavePlotPng>)
             pictures_.push_back({c, kFramesUntilMenuIsGone});
-          else if constexpr (std::is_same_v<T, SaveText> || std::is_same_v<T, RestartLab>)
+          else if constexpr (std::is_same_v<T, SaveText> || std::is_same_v<T, OpenFolderOf> ||
+                             std::is_same_v<T, RestartLab>)
             perform(c);
           else if constexpr (kIsJob<T>) {
             worker_.submit(c);
@@ -98,7 +100,15 @@ void Controller::execute(const Commands& commands) {
 void Controller::perform(const SaveText& wish) {
   try {
     files::write_file(wish.file, wish.text);
-    log(Severity::Info, trf("saved {}", wish.file));
+    model_.file_saved(wish.file);
+  } catch (const Error& e) {
+    log(Severity::Error, e.what());
+  }
+}
+
+void Controller::perform(const OpenFolderOf& wish) {
+  try {
+    open_folder_of(wish.file);
   } catch (const Error& e) {
     log(Severity::Error, e.what());
   }
@@ -139,7 +149,7 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
       const Region region{pixel(plot->min.x), pixel(plot->min.y), pixel(plot->max.x - plot->min.x),
                           pixel(plot->max.y - plot->min.y)};
       write_png(read_frame(frame_width, frame_height, region), pending.wish.file);
-      log(Severity::Info, trf("saved {}", pending.wish.file));
+      model_.file_saved(pending.wish.file);
     } catch (const Error& e) {
       log(Severity::Error, e.what());
     }

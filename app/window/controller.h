@@ -78,6 +78,7 @@ class Controller {
   };
   void keep_training(JobId job);
   void perform(const SaveText& wish);
+  void perform(const OpenFolderOf& wish);
   void perform(const RestartLab& wish);
 
   const bool one_process_, scripted_;

@@ -48,6 +48,7 @@ constexpr double kPeakBudget_s = 0.5;
 constexpr double kMostQueued_s = 0.2;
 constexpr double kProfileInterval_s = 1;
 constexpr double kTimelineInterval_s = 1;
+constexpr double kInsightInterval_s = 1;
 constexpr std::int64_t kTimelineWarmup = 2;  // steps before the first timeline
 
 }  // namespace
@@ -251,6 +252,32 @@ void TrainingRun::write_trace() {
                                   at_.steps - first_step_, request_.trace_file, steps)});
 }
 
+// Between two steps, of which the second has not begun.
+void TrainingRun::report_insight(const StepResult& result) {
+  if (!request_.insight || !reports()) return;
+  if (insight_sent_s_ && clock_.seconds() - *insight_sent_s_ < kInsightInterval_s) return;
+  std::vector<std::int64_t> images;
+  for (const DeviceStep& device : result.devices) images.push_back(device.images);
+  if (images.empty()) images.push_back(result.images);
+  insight_.step = at_.steps + 1;
+  take_batch(loader_, at_.step_in_epoch, images, insight_);
+  // Reading from a GPU would delay its next steps.
+  if (trainer_.network().device().gpu() == nullptr) {
+    take_first_layer(trainer_.network(), insight_);
+    insight_.weights_step = insight_.step;
+  }
+  sink_(insight_);
+  insight_sent_s_ = clock_.seconds();
+}
+
+void TrainingRun::report_first_layer() {
+  if (!request_.insight || !reports()) return;
+  trainer_.network().read_state();
+  take_first_layer(trainer_.network(), insight_);
+  insight_.weights_step = at_.steps;
+  sink_(insight_);
+}
+
 // A profile times each step by itself.
 bool TrainingRun::runs_ahead() const {
   return request_.steps_ahead > 0 && !profile_ && trainer_.can_queue();
@@ -329,6 +356,7 @@ void TrainingRun::require_finite_state() {
 
 void TrainingRun::report_step(const StepResult& result, double seconds) {
   const double lr = learning_rate_.at(at_.steps);
+  report_insight(result);
   ++at_.steps;
   ++at_.step_in_epoch;
   at_.loss_sum += result.loss * static_cast<double>(result.images);
@@ -376,6 +404,7 @@ void TrainingRun::end_epoch() {
   if (request_.evaluate) evaluate(at_.epoch);
   done.test_acc = request_.evaluate ? test_acc_ : std::nullopt;
   sink_(done);
+  report_first_layer();
   if (at_.step_in_epoch < loader_.steps_per_epoch()) return;  // ended by --steps
   at_ = {.steps = at_.steps, .epoch = at_.epoch + 1};
 }

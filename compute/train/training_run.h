@@ -10,6 +10,7 @@
 #include "compute/data/dataset.h"
 #include "compute/run/run_context.h"
 #include "compute/train/checkpoint.h"
+#include "compute/train/insight.h"
 #include "compute/train/step_profile.h"
 #include "compute/train/step_recorder.h"
 #include "compute/train/trainer.h"
@@ -84,6 +85,8 @@ class TrainingRun {
   bool record_due() const;
   void take_timeline(const StepResult& result, double begin_s, double seconds);
   void write_trace();
+  void report_insight(const StepResult& result);
+  void report_first_layer();
   std::int64_t most_queued() const;
   void step_ahead();
   void finish_queued();
@@ -117,7 +120,8 @@ class TrainingRun {
   std::optional<StepProfile> profile_;  // if requested, in the first process only
   double profile_sent_s_ = 0;
   std::optional<TraceSteps> trace_;  // if requested, in the first process only
-  std::optional<double> timeline_sent_s_;
+  std::optional<double> timeline_sent_s_, insight_sent_s_;
+  Insight insight_;  // the latest
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
   const std::int64_t first_step_;  // steps made before this run

@@ -110,6 +110,11 @@ void Model::apply(const Event& event) {
   std::visit([&](const auto& payload) { on(event, payload); }, event.payload);
 }
 
+void Model::file_saved(std::string path) {
+  apply({0, now_s_, LogLine{Severity::Info, trf("saved {}", path)}});
+  saved_ = {std::move(path), saved_.number + 1};
+}
+
 void Model::set_references(std::vector<ReferenceMachine> machines) {
   references_.clear();
   for (ReferenceMachine& machine : machines) references_.emplace_back(std::move(machine));
@@ -126,13 +131,15 @@ void Model::restore_runs(std::vector<TrainingRun> runs) {
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
   const Page page = page_of(p.command);
+  const auto* training = std::get_if<StartTraining>(&p.command);
   job_ = RunningJob{.id = e.job,
                     .page = page,
                     .title = p.title,
                     .started_t_s = e.t_s,
                     .done = 0,
                     .what = {},
-                    .left_s = {}};
+                    .left_s = {},
+                    .can_pause = training != nullptr && !training->probe};
   state_of(page) = PageState{.phase = Phase::Running,
                              .job = e.job,
                              .command = p.command,

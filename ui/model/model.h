@@ -38,6 +38,7 @@ struct RunningJob {
   double done = 0;  // 0..1
   std::string what;
   std::optional<double> left_s;
+  bool can_pause = false;  // a training; a probe ends sooner than one could resume it
 };
 
 enum class Phase { Empty, Running, Done, Failed };
@@ -119,6 +120,14 @@ class Model {
   // Adds runs of earlier sessions before the present ones, oldest first. Their ids are negative.
   void restore_runs(std::vector<TrainingRun> runs);
 
+  // Reports a file that the window has written, which is also logged.
+  void file_saved(std::string path);
+  struct SavedFile {
+    std::string path;
+    std::int64_t number = 0;  // of files saved so far
+  };
+  const SavedFile& saved() const { return saved_; }
+
   // Reason why a requested restart of the program failed; empty if none was requested.
   void refuse_restart(std::string why) { restart_refusal_ = std::move(why); }
   const std::string& restart_refusal() const { return restart_refusal_; }
@@ -197,6 +206,7 @@ class Model {
   void on(const Event& e, const StepDone& p) { on_training(e, p); }
   void on(const Event& e, const EpochDone& p) { on_training(e, p); }
   void on(const Event& e, const Predictions& p) { on_training(e, p); }
+  void on(const Event& e, const Insight& p) { on_training(e, p); }
   void on(const Event& e, const Confusion& p) { on_training(e, p); }
   void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
   void on(const Event& e, const TrainingChanged& p);
@@ -221,6 +231,7 @@ class Model {
   std::vector<DeviceHistory> histories_;  // parallel to devices_
   std::vector<MemoryHistory> memories_;   // parallel to devices_
   std::vector<GpuRecord> gpus_;
+  SavedFile saved_;
   double now_s_ = 0;
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;

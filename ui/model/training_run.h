@@ -109,6 +109,7 @@ class TrainingRun {
   const EpochColumns& epochs() const { return epochs_; }
   const std::optional<Predictions>& predictions() const { return predictions_; }
   const std::optional<Confusion>& confusion() const { return confusion_; }
+  const std::optional<Insight>& insight() const { return insight_; }  // the latest
   const std::optional<TrainingProfile>& profile() const { return profile_; }
   // The step at which the loss left all bounds, if it has not come back; empty otherwise. A loss
   // that guesses has the logarithm of the number of classes.
@@ -127,6 +128,7 @@ class TrainingRun {
   void add(const EpochDone& epoch);
   void add(const Predictions& predictions) { predictions_ = predictions; }
   void add(const Confusion& confusion) { confusion_ = confusion; }
+  void add(const Insight& insight) { insight_ = insight; }
   void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingChanged& change);
   void add(const StepTimeline& timeline) {
@@ -147,6 +149,7 @@ class TrainingRun {
   Ema accuracy_ema_, speed_ema_;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
+  std::optional<Insight> insight_;
   std::optional<TrainingProfile> profile_;
   std::vector<TrainingChanged> changes_;
   std::optional<std::int64_t> diverged_at_;

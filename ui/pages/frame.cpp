@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -282,7 +283,7 @@ void job_buttons(RightToLeft& at) {
               .width = 60})) {
     cancel(p);
   }
-  if (!runs(p, Page::Training)) return;
+  if (!p.model.job()->can_pause) return;
   at.take(40);
   ImGui::SetCursorScreenPos({at.x, at.middle - p.ui.px(16)});
   const bool held = paused(p);
@@ -368,6 +369,60 @@ void draw_status_bar(const Panel& p) {
     job_progress(at, *p.model.job());
   }
   job_text(at, corner.x + ui.px(14));
+}
+
+// --- saved files ----------------------------------------------------------------------------
+
+namespace {
+
+constexpr double kSavedSeconds = 8;
+
+std::string saved_text(const Panel& p) {
+  return trf("Saved {}", std::filesystem::path(p.model.saved().path).filename().string());
+}
+
+}  // namespace
+
+std::optional<ImVec2> saved_size(const Panel& p) {
+  ViewState& view = p.view;
+  const Ui& ui = p.ui;
+  if (view.shown_save != p.model.saved().number) {
+    view.shown_save = p.model.saved().number;
+    view.saved_until_s = ui.time_s + kSavedSeconds;
+  }
+  if (ui.time_s >= view.saved_until_s) return std::nullopt;
+  const float text = text_size(ui.fonts.body, saved_text(p)).x;
+  const float buttons = text_size(ui.fonts.body, tr("Open folder")).x + ui.px(28 + 32);
+  return ImVec2(std::min(std::ceil(text + buttons + ui.px(18 + 56)), ui.px(p.width - 32)),
+                ui.px(48));
+}
+
+void draw_saved(const Panel& p) {
+  Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const ImVec2 max(min.x + size.x, min.y + size.y);
+  const float middle = min.y + size.y / 2;
+  list->AddRect(min, max, styled(ui.theme->border), ui.px(6));
+  if (ImGui::IsWindowHovered()) {
+    p.view.saved_until_s = std::max(p.view.saved_until_s, ui.time_s + kSavedSeconds / 2);
+  }
+  const float side = ui.px(18);
+  draw_icon(list, kIconCheck, {min.x + ui.px(12), middle - side / 2}, side, styled(ui.theme->good));
+  const float open = text_size(ui.fonts.body, tr("Open folder")).x + ui.px(28);
+  const float buttons = max.x - ui.px(8 + 32 + 4) - open;
+  const ImVec2 text(min.x + ui.px(38), middle - ui.fonts.body->FontSize / 2);
+  draw_text_fitted(list, ui.fonts.body, text, buttons - text.x - ui.px(8), ui.theme->text,
+                   saved_text(p));
+  record_rect(ui, "saved/text", "text", saved_text(p), p.model.saved().path, true, text,
+              {buttons, text.y + ui.fonts.body->FontSize});
+  hint_at(ui, text, {buttons, text.y + ui.fonts.body->FontSize}, p.model.saved().path);
+  ImGui::SetCursorScreenPos({buttons, middle - ui.px(16)});
+  if (button(ui, "saved/open", tr("Open folder"), {.width = open / ui.scale})) {
+    p.out.push_back(OpenFolderOf{p.model.saved().path});
+  }
+  ImGui::SetCursorScreenPos({max.x - ui.px(8 + 32), middle - ui.px(16)});
+  if (icon_button(ui, "saved/close", kIconClose, tr("Close"))) p.view.saved_until_s = 0;
 }
 
 }  // namespace lab::ui

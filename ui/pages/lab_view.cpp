@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/core/language.h"
+#include "ui/pages/dialogs.h"
 #include "ui/pages/frame.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/imgui_input.h"
@@ -31,11 +32,6 @@ bool question_mark_typed() {
              io.InputQueueCharacters.end();
 }
 
-void dismiss_restart(const Panel& p) {
-  p.view.confirm_restart.reset();
-  p.view.forms.learn.resume = false;
-}
-
 void escape(const Panel& p) {
   if (p.view.help_open) {
     p.view.help_open = false;
@@ -43,6 +39,8 @@ void escape(const Panel& p) {
     dismiss_restart(p);
   } else if (p.view.confirm_cancel) {
     p.view.confirm_cancel = false;
+  } else if (p.view.save) {
+    p.view.save.reset();
   } else if (!ImGui::GetIO().WantTextInput && p.model.job()) {
     p.view.confirm_cancel = true;
   }
@@ -69,7 +67,7 @@ bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
   if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
   if (key_pressed(GLFW_KEY_F1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
-  if (p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart) return false;
+  if (dialog_open(p.view)) return false;
   if (io.KeyCtrl) return control_shortcuts(p);
   // A control with visible keyboard focus handles Space itself.
   if (p.view.page == Page::Training && !io.WantTextInput && !io.NavVisible &&
@@ -77,115 +75,6 @@ bool handle_shortcuts(const Panel& p) {
     toggle_pause(p);
   }
   return false;
-}
-
-// --- modal overlays: shortcuts and confirmations --------------------------------------------
-
-// A centred modal that stays open while `open` is true; returns true if its content must be drawn.
-bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
-  if (open && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
-  if (!ImGui::IsPopupOpen(id)) return false;
-  const Ui& ui = p.ui;
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float width = std::min(ui.px(width_units), screen.x - ui.px(32));
-  ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
-  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, screen.y - ui.px(32)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(8));
-  ImGui::PushStyleColor(ImGuiCol_PopupBg, ui.theme->card);
-  const bool shown = ImGui::BeginPopupModal(
-      id, nullptr,
-      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
-          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar(2);
-  if (shown && !open) {
-    ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
-    return false;
-  }
-  return shown;
-}
-
-// The keyboard shortcuts and their effects.
-std::vector<std::pair<std::string, const char*>> shortcuts() {
-  return {
-      {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), tr("Open a page")},
-      {"Ctrl+Enter", tr("Start the page's job")},
-      {"Enter", tr("Measure a lesson once its question is answered")},
-      {tr("Space"), tr("Pause or resume training; next stage of a lesson")},
-      {"Esc", tr("Stop the running job (asks first)")},
-      {"Ctrl+T", tr("Dark or light")},
-      {"Ctrl++  Ctrl+-", tr("Larger or smaller text")},
-      {tr("Arrows, Enter"), tr("Move between controls, activate one")},
-      {tr("Drag, Ctrl+wheel"), tr("Pan and zoom a plot")},
-      {tr("Right drag, double click"), tr("Zoom to a box, reset the view")},
-      {"F1  ?", tr("This list")},
-  };
-}
-
-void draw_help_overlay(const Panel& p) {
-  if (!begin_modal(p, "##help", p.view.help_open, 520)) return;
-  Ui& ui = p.ui;
-  title(ui, tr("Keyboard and mouse"));
-  ImGui::Dummy({1, ui.px(4)});
-  for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, keys);
-  ImGui::Dummy({1, ui.px(4)});
-  muted(ui, tr("Hover over any value to see what was measured, how often, and its spread."));
-  if (button(ui, "help/close", tr("Close"), {.kind = ButtonKind::Primary, .hint = "Esc"})) {
-    p.view.help_open = false;
-  }
-  ImGui::EndPopup();
-}
-
-// Asks for confirmation when Esc would stop the running job.
-void draw_cancel_dialog(const Panel& p) {
-  if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // the job has ended
-  if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
-  Ui& ui = p.ui;
-  title(ui, tr("Stop this job?"));
-  body(ui, trf("{} is running. Results measured so far are kept.", p.model.job()->title));
-  ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
-    cancel(p);
-    p.view.confirm_cancel = false;
-  }
-  ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"}))
-    p.view.confirm_cancel = false;
-  ImGui::EndPopup();
-}
-
-// Asks for confirmation before the program restarts.
-void draw_restart_dialog(const Panel& p) {
-  if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
-  Ui& ui = p.ui;
-  const RestartLab wish = *p.view.confirm_restart;
-  const int devices = wish.cpu_devices.value_or(0);
-  title(ui,
-        devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
-  if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
-  if (devices > 1) {
-    body(ui, trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
-                 "restarts, which takes about a second.",
-                 devices, devices - 1));
-  }
-  if (p.view.forms.learn.resume) {
-    body(ui, tr("It then continues in this lesson and measures it."));
-  }
-  if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
-  body(ui, tr("Settings are kept. Results and tensors on screen are lost."));
-  if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
-  ImGui::Dummy({1, ui.px(4)});
-  const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
-  if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {
-    if (wish.cpu_devices) p.view.forms.devices.cpu_devices = *wish.cpu_devices;
-    p.out.push_back(wish);
-    p.view.confirm_restart.reset();
-  }
-  ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) dismiss_restart(p);
-  ImGui::EndPopup();
 }
 
 // --- the window -----------------------------------------------------------------------------
@@ -263,6 +152,10 @@ void draw_parts(const Panel& p) {
   part(p, "##title", {rail, 0}, {screen.x - rail, head}, ui.theme->page, draw_title_bar);
   page_part(p, {rail, head}, {screen.x - rail, body - head});
   part(p, "##status", {0, body}, {screen.x, foot}, ui.theme->card, draw_status_bar);
+  if (const std::optional<ImVec2> size = saved_size(p)) {
+    const ImVec2 corner(screen.x - size->x - ui.px(16), body - size->y - ui.px(12));
+    part(p, "##saved", corner, *size, ui.theme->raised, draw_saved);
+  }
 }
 
 }  // namespace
@@ -285,9 +178,8 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   ImGui::PopStyleVar(3);
   panel.start_pressed = handle_shortcuts(panel);
   draw_parts(panel);
-  draw_help_overlay(panel);
-  draw_cancel_dialog(panel);
-  draw_restart_dialog(panel);
+  ask_where_to_save(panel);
+  draw_dialogs(panel);
   ImGui::End();
 }
 
@@ -299,6 +191,7 @@ std::map<std::string, std::string> save_view(const ViewState& view) {
   out["theme"] = view.mode == ThemeMode::Dark ? "dark" : "light";
   out["scale"] = fmt::format("{}", view.scale);
   if (view.language) out["language"] = to_string(*view.language);
+  if (!view.save_folder.empty()) out["save.folder"] = view.save_folder;
   save_forms(view.forms, out);
   return out;
 }
@@ -314,6 +207,9 @@ void load_view(ViewState& view, const std::map<std::string, std::string>& saved)
   if (const auto language = saved.find("language"); language != saved.end()) {
     const auto i = position_of(enum_names<Language>(), language->second);
     if (i < enum_names<Language>().size()) view.language = static_cast<Language>(i);
+  }
+  if (const auto folder = saved.find("save.folder"); folder != saved.end()) {
+    view.save_folder = folder->second;
   }
   if (const auto scale = saved.find("scale"); scale != saved.end()) {
     const char* end = scale->second.data() + scale->second.size();

@@ -26,6 +26,10 @@ struct ViewState {
   bool help_open = false;
   bool confirm_cancel = false;
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
+  std::optional<Command> save;                // SaveText or SavePlotPng whose file is being chosen
+  std::string save_folder;                    // where the user saved last; empty: the home folder
+  std::int64_t shown_save = 0;                // Model::saved() that the notice is about
+  double saved_until_s = 0;                   // when that notice disappears, Ui::time_s
   JobId paused_job = 0;                       // job paused from here, if any
   JobId stopping_job = 0;                     // asked to stop after its epoch
   std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent

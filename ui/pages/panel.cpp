@@ -58,7 +58,7 @@ bool paused(const Panel& p) {
 }
 
 void toggle_pause(const Panel& p) {
-  if (!runs(p, Page::Training)) return;
+  if (!p.model.job() || !p.model.job()->can_pause) return;
   if (paused(p)) {
     p.out.push_back(ResumeJob{});
     p.view.paused_job = 0;

@@ -200,66 +200,41 @@ bool markers_fit(const Frame& f, const Curve& c) {
   return static_cast<float>(c.line->points.size()) * f.ui.px(7) <= width;
 }
 
-// Noise that oscillates within a pixel: an anti-aliased line would fade where it turns.
-bool is_noisy(const Frame& f, const Curve& c) {
-  const float width = f.area_max.x - f.area_min.x;
-  if (c.series->steps || static_cast<float>(c.line->points.size()) < width / 2) return false;
-  const Pixels y_pixel(f.y);
-  double travelled = 0;
-  float last = 0;
-  bool first = true;
-  for (const Point& p : c.line->points) {
-    if (!std::isfinite(p.y)) continue;
-    const float y = y_pixel(p.y);
-    if (!first) travelled += std::min(std::abs(y - last), f.area_min.y + f.area_max.y);
-    last = y;
-    first = false;
-  }
-  return travelled > 4.0 * width;
-}
-
 // Strokes do not overlap, so translucent colours stay even.
-void draw_envelope(const Frame& f, const Curve& c, std::span<const ImVec2> line, ImDrawList* list) {
+void draw_strokes(const Frame& f, const Curve& c, std::span<const Stroke> strokes,
+                  ImDrawList* list) {
+  constexpr std::size_t kAtOnce = 4096;  // an index of a vertex may have 16 bits
   const ImU32 color = series_paint(f, c);
   const float half = std::max(0.5F, f.ui.px(c.series->width) / 2);
-  for (const Stroke& s : envelope(line, f.area_min.x - 1, f.area_max.x + 1)) {
-    list->AddRectFilled({s.column, s.low - half}, {s.column + 1, s.high + half}, color);
+  for (; !strokes.empty(); strokes = strokes.subspan(std::min(strokes.size(), kAtOnce))) {
+    const auto some = strokes.first(std::min(strokes.size(), kAtOnce));
+    list->PrimReserve(static_cast<int>(some.size() * 6), static_cast<int>(some.size() * 4));
+    for (const Stroke& s : some) {
+      list->PrimRect({s.column, s.low - half}, {s.column + 1, s.high + half}, color);
+    }
   }
 }
 
 void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
-  const bool noisy = is_noisy(f, c);
-  const float width = std::max(1.0F, f.ui.px(c.series->width));
+  const LinePixels& pixels = *c.pixels;
+  // ImGui draws lines of a whole width with half as many vertices.
+  const float wanted = std::max(1.0F, f.ui.px(c.series->width));
+  const float width = c.line->dense ? std::round(wanted) : wanted;
   const ImU32 color = series_paint(f, c);
   const bool markers = markers_fit(f, c);
-  std::vector<ImVec2> run;
-  const auto flush = [&] {
+  // Dashes between points closer than a dash would only cut the line into pieces.
+  const Line pattern = c.line->dense ? Line::Solid : c.series->line;
+  draw_strokes(f, c, pixels.strokes, list);
+  std::size_t begin = 0;
+  for (const std::size_t end : pixels.run_ends) {
+    const std::span<const ImVec2> run(pixels.points.data() + begin, end - begin);
+    begin = end;
     if (run.size() == 1 && !markers) {
       list->AddCircleFilled(run.front(), std::max(width, f.ui.px(2.5F)), color);
-    } else if (run.size() > 1 && noisy) {
-      draw_envelope(f, c, run, list);
-    } else if (run.size() > 1) {
-      // Dashes between points closer than a dash would only cut the line into pieces.
-      const Line pattern = c.line->dense ? Line::Solid : c.series->line;
+    } else if (pixels.strokes.empty()) {
       draw_path(list, run, color, pattern, width, f.ui.scale);
     }
-    run.clear();
-  };
-  for (const Point& p : c.line->points) {
-    if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) {
-      flush();
-      continue;
-    }
-    const ImVec2 at(f.x.pixel(p.x), f.y.pixel(p.y));
-    if (c.series->steps) {
-      // Merges equal values into one stroke: many short ones would look thick.
-      while (run.size() > 1 && run.back().y == at.y && run[run.size() - 2].y == at.y)
-        run.pop_back();
-      if (!run.empty() && run.back().y != at.y) run.push_back({at.x, run.back().y});
-    }
-    run.push_back(at);
   }
-  flush();
   if (!markers) return;
   for (const Point& p : c.line->points) {
     if (!std::isfinite(p.y) || !can_show(f.x.scale, p.x)) continue;
@@ -269,28 +244,6 @@ void draw_line(const Frame& f, const Curve& c, ImDrawList* list) {
 }
 
 }  // namespace
-
-std::vector<Stroke> envelope(std::span<const ImVec2> line, float from, float to) {
-  std::vector<Stroke> strokes;
-  const auto cover = [&](float column, float y) {
-    if (column < std::floor(from) || column > to) return;
-    if (strokes.empty() || strokes.back().column != column) strokes.push_back({column, y, y});
-    strokes.back().low = std::min(strokes.back().low, y);
-    strokes.back().high = std::max(strokes.back().high, y);
-  };
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const ImVec2 b = line[i], a = i > 0 ? line[i - 1] : b;
-    const float last = std::min(std::floor(b.x), std::floor(to) + 1);
-    // The line belongs to the columns on both sides of each edge that it crosses.
-    for (float edge = std::max(std::floor(a.x) + 1, std::floor(from)); edge <= last; ++edge) {
-      const float y = a.y + (b.y - a.y) * std::max(0.0F, (edge - a.x) / (b.x - a.x));
-      cover(edge - 1, y);
-      cover(edge, y);
-    }
-    cover(std::floor(b.x), b.y);
-  }
-  return strokes;
-}
 
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit) {

@@ -12,6 +12,7 @@
 
 #include "ui/plot/axis.h"
 #include "ui/plot/decimate.h"
+#include "ui/plot/line_pixels.h"
 #include "ui/plot/plot.h"
 
 namespace lab::ui::plot {
@@ -20,6 +21,7 @@ struct Curve {
   const Series* series = nullptr;
   std::size_t index = 0;  // index in the caller's span
   std::shared_ptr<const Thinned> line;
+  std::shared_ptr<const LinePixels> pixels;  // null: bars
   std::vector<BandPoint> band;
 };
 
@@ -63,13 +65,6 @@ void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32
 // Draws a solid or broken line through `points`; patterns continue across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);
-// The part of a pixel column that a line covers.
-struct Stroke {
-  float column = 0, low = 0, high = 0;
-};
-// Returns the strokes of an unbroken line whose x ascend, for the columns of from..to: one for each
-// column that the line crosses, each touching its neighbours.
-std::vector<Stroke> envelope(std::span<const ImVec2> line, float from, float to);
 // Draws the sample of a series for the legend and the tooltip.
 void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float width, ImU32 color);
 

@@ -4,6 +4,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <string>
 
@@ -156,19 +157,21 @@ constexpr float kReach = 40;  // units around the pointer
 
 struct Candidate {
   std::size_t point = 0;
-  double distance = 1e300;
+  float distance = FLT_MAX;  // squared, weighted
   ImVec2 at{0, 0};
 };
 
 Candidate nearest_in(const Frame& f, const Series& s, ImVec2 mouse, float reach) {
   const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
   Candidate best;
+  const Pixels x_pixel(f.x), y_pixel(f.y);
   const auto consider = [&](std::size_t i) {
     if (!can_show(f.x.scale, x[i]) || !can_show(f.y.scale, s.y[i])) return;
-    const ImVec2 at(f.x.pixel(x[i]), f.y.pixel(s.y[i]));
+    const ImVec2 at(x_pixel(x[i]), y_pixel(s.y[i]));
     if (at.x < f.area_min.x - 1 || at.x > f.area_max.x + 1) return;
     // Horizontal distance counts more, because curves are read above or below the pointer.
-    const double distance = std::hypot(3 * (at.x - mouse.x), at.y - mouse.y);
+    const float dx = 3 * (at.x - mouse.x), dy = at.y - mouse.y;
+    const float distance = dx * dx + dy * dy;
     if (distance < best.distance) best = {i, distance, at};
   };
   const auto from = std::lower_bound(x.begin(), x.end(), f.x.value(mouse.x - reach));
@@ -225,11 +228,11 @@ struct Pick {
 
 std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
   std::optional<Pick> found;
-  double best = 1e300;
+  double best = FLT_MAX;
   for (const Curve& c : f.curves) {
     const Candidate candidate = nearest_in(f, *c.series, mouse, f.ui.px(kReach));
     // Pale raw data yields to the curve drawn on top of it.
-    const double distance = candidate.distance * (c.series->alpha < 0.6F ? 1.5 : 1.0);
+    const double distance = candidate.distance * (c.series->alpha < 0.6F ? 2.25 : 1.0);
     if (distance >= best) continue;
     best = distance;
     found = Pick{.series = c.index, .point = candidate.point, .at = candidate.at};

@@ -177,23 +177,33 @@ Range follow_y(const Frame& f) {
 }
 
 void thin_all(Frame& f) {
-  std::map<std::string, GrowingSeries> growing;
+  std::map<std::string, KeptSeries> all;
   for (std::size_t i = 0; i < f.series.size(); ++i) {
     const Series& s = f.series[i];
     if (!f.shown(s)) continue;
-    Curve c{.series = &s, .index = i, .line = {}, .band = {}};
+    Curve c{.series = &s, .index = i, .line = {}, .pixels = {}, .band = {}};
     if (s.append_key.empty()) {
       c.line = std::make_shared<const Thinned>(thin(s.x, s.y, f.x, f.y.scale));
     } else {
-      auto known = f.state.growing.extract(s.append_key);
-      GrowingSeries& kept =
-          known ? growing.insert(std::move(known)).position->second : growing[s.append_key];
-      c.line = kept.thinned(s.x, s.y, f.x, f.y.scale);
+      auto known = f.state.kept.extract(s.append_key);
+      KeptSeries& kept = known ? all.insert(std::move(known)).position->second : all[s.append_key];
+      c.line = kept.thinned.thinned(s.x, s.y, f.x, f.y.scale);
     }
     if (!s.low.empty() && !s.high.empty()) c.band = thin_band(s.x, s.low, s.high, f.x);
     if (c.line->y) f.curves.push_back(std::move(c));
   }
-  f.state.growing = std::move(growing);  // drops those of series that are gone
+  f.state.kept = std::move(all);  // drops those of series that are gone
+}
+
+// The lines in pixels of the final ranges and areas.
+void place_lines(Frame& f) {
+  for (Curve& c : f.curves) {
+    const Series& s = *c.series;
+    if (s.bars) continue;
+    c.pixels = s.append_key.empty()
+                   ? std::make_shared<const LinePixels>(line_pixels(*c.line, f.x, f.y, s.steps))
+                   : f.state.kept[s.append_key].pixels.of(c.line, f.x, f.y, s.steps);
+  }
 }
 
 TickRequest request(const Axis& axis, const AxisMap& map, double labels) {
@@ -253,6 +263,7 @@ void arrange(Frame& f, float legend_bottom) {
   f.area_min.x = std::round(std::min(f.min.x + widest + ui.px(8), f.area_max.x - ui.px(24)));
   f.x.from = f.area_min.x;
   f.x_ticks = x_ticks(f);
+  place_lines(f);
 }
 
 // --- the widget -----------------------------------------------------------------------------

@@ -9,8 +9,15 @@
 
 #include "ui/plot/axis.h"
 #include "ui/plot/decimate.h"
+#include "ui/plot/line_pixels.h"
 
 namespace lab::ui::plot {
+
+// What one frame leaves to the next of a series that only grows.
+struct KeptSeries {
+  GrowingSeries thinned;
+  KeptPixels pixels;
+};
 
 struct PlotState {
   std::optional<Range> x, y;              // empty: follow the data
@@ -19,7 +26,7 @@ struct PlotState {
   bool panning = false, boxing = false;
   ImVec2 box_start{0, 0};
   bool show_data = false;
-  std::map<std::string, GrowingSeries> growing;  // the visible ones, by append_key
+  std::map<std::string, KeptSeries> kept;  // the visible ones, by append_key
 };
 
 // A cursor shared by the plots of a page: hovering over one shows the same x in the others.

@@ -222,6 +222,10 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
     case kIconCheck: p.line({{4.8F, 10.4F}, {8.4F, 14}, {15.4F, 6.4F}}); break;
     case kIconChevronDown: p.line({{5, 7.7F}, {10, 12.7F}, {15, 7.7F}}); break;
     case kIconChevronRight: p.line({{7.7F, 5}, {12.7F, 10}, {7.7F, 15}}); break;
+    case kIconClose:
+      p.line({{5, 5}, {15, 15}});
+      p.line({{15, 5}, {5, 15}});
+      break;
   }
 }
 

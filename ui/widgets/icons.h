@@ -29,7 +29,8 @@ enum Icon {
   kIconInfo,
   kIconCheck,
   kIconChevronDown,
-  kIconChevronRight
+  kIconChevronRight,
+  kIconClose
 };
 
 // Draws the icon centred in the square with top left corner `pos` and side `size` pixels.

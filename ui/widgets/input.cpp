@@ -279,7 +279,8 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
   focus_ring(ui, {.min = field.min, .max = field.max, .id = id, .visible = true},
              ui.px(kControlRadius));
   if (invalid && editing) {
-    show_tooltip(ui, range_text(o, std::is_integral_v<T>));
+    show_tooltip_at(ui, {field.min.x, field.max.y + ui.px(4)},
+                    range_text(o, std::is_integral_v<T>));
   } else if (const std::string_view notice = notice_of(ui, path, editing); !notice.empty()) {
     show_tooltip_at(ui, {field.min.x, field.max.y + ui.px(4)}, notice);
   } else {

@@ -260,18 +260,42 @@ bool tooltip_delay_elapsed(Ui& ui, ImGuiID key) {
 
 }  // namespace
 
+namespace {
+
+constexpr float kTooltipPadX = 12, kTooltipPadY = 8;  // units
+
+// The text of a tooltip in lines that fit into it.
+std::string tooltip_lines(const Ui& ui, std::string_view text) {
+  return break_lines(ui.fonts.caption, text, ui.px(320 - kTooltipPadX));
+}
+
+// Shows the tooltip below the control, or above it if there is no space, so that it never covers
+// what it explains. Taller things, such as cards, are covered only where the pointer is.
+void show_tooltip_beside(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
+  constexpr float kTall = 80, kBelow = 6, kEdge = 4;  // units
+  if (max.y - min.y > ui.px(kTall)) return show_tooltip(ui, text);
+  const ImVec2 content = text_size(ui.fonts.caption, tooltip_lines(ui, text));
+  const ImVec2 size(content.x + 2 * ui.px(kTooltipPadX), content.y + 2 * ui.px(kTooltipPadY));
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float edge = ui.px(kEdge);
+  const float at = GImGui->NavDisableMouseHover ? min.x : ImGui::GetIO().MousePos.x;
+  const float x = std::clamp(at, edge, std::max(edge, screen.x - edge - size.x));
+  const float below = max.y + ui.px(kBelow);
+  const bool fits = below + size.y <= screen.y - edge;
+  show_tooltip_at(ui, {x, fits ? below : std::max(edge, min.y - ui.px(kBelow) - size.y)}, text);
+}
+
+}  // namespace
+
 void show_tooltip(Ui& ui, std::string_view text) {
-  const float wrap = ui.px(320);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(8)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kTooltipPadX), ui.px(kTooltipPadY)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(kControlRadius));
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
   ImGui::PushFont(ui.fonts.caption);
   ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(wrap);
   note_text(ui.fonts.caption, text);
-  const std::string lines = break_lines(ui.fonts.caption, text, wrap - ui.px(12));
+  const std::string lines = tooltip_lines(ui, text);
   ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
-  ImGui::PopTextWrapPos();
   // ImGui hides a window in its first frame, in which it finds its size.
   if (ImGui::IsWindowAppearing()) ui.wants_layout = true;
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
@@ -296,7 +320,8 @@ void hint(Ui& ui, std::string_view text) {
   if (text.empty() || ImGui::GetCurrentWindowRead()->SkipItems) return;
   const bool here =
       ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || has_keyboard_focus();
-  if (here && tooltip_delay_elapsed(ui, last_item_key())) show_tooltip(ui, text);
+  if (!here || !tooltip_delay_elapsed(ui, last_item_key())) return;
+  show_tooltip_beside(ui, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
 }
 
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
@@ -304,7 +329,7 @@ void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(min, max)) return;
   const ImRect box(min, max);
   const ImGuiID key = ImHashData(&box, sizeof box, ImGui::GetCurrentWindowRead()->ID);
-  if (tooltip_delay_elapsed(ui, key)) show_tooltip(ui, text);
+  if (tooltip_delay_elapsed(ui, key)) show_tooltip_beside(ui, min, max, text);
 }
 
 }  // namespace lab::ui

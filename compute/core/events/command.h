@@ -160,6 +160,7 @@ struct StartTraining {
   bool compare_kernels = false;
   bool profile = false;    // profile each layer, on the first device
   bool timeline = false;   // report the timeline of one step per second
+  bool insight = false;    // report images of a batch and the first layer once per second
   std::string trace_file;  // timelines of steps as a Chrome trace; empty: none
   bool probe = false;      // only measure the speed, in a few steps on drawn images
   // Algorithm of the lab's convolutions: "auto" (the fastest on this machine, measured once),
@@ -352,6 +353,10 @@ struct SaveText {
   std::string file;
   std::string text;
 };
+// Shows the folder of a file in the desktop's file manager.
+struct OpenFolderOf {
+  std::string file;
+};
 
 // Shuts the program down cleanly and restarts it with the same arguments: a lost GPU can be
 // recovered only in a new process. With `wake_gpus`, sleeping GPUs are woken for use.
@@ -360,10 +365,11 @@ struct RestartLab {
   std::optional<int> cpu_devices = {};  // to split the cores into
 };
 
-using Command = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor,
-                             CopyTensor, AddTensors, FreeTensor, RunTensorCode, StartLesson,
-                             CompareClass, StartTour, CancelJob, PauseJob, ResumeJob,
-                             StopAfterEpoch, ChangeTraining, SavePlotPng, SaveText, RestartLab>;
+using Command =
+    std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
+                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour,
+                 CancelJob, PauseJob, ResumeJob, StopAfterEpoch, ChangeTraining, SavePlotPng,
+                 SaveText, OpenFolderOf, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

@@ -296,6 +296,21 @@ struct Predictions {
   std::int64_t epoch = 0;
   std::vector<PredictedImage> images;  // misclassified images first
 };
+// What a training works on, and what it has learned: images of one batch, and the weights of the
+// first layer.
+struct BatchImage {
+  std::array<std::uint8_t, 28 * 28> pixels{};
+  int label = 0;
+  int device = 0;  // position in StepDone::devices; 0 if that is empty
+};
+struct Insight {
+  std::int64_t step = 0;          // from 1
+  std::vector<BatchImage> batch;  // some of the images, as many of each device as its share
+  std::int64_t units = 0;         // filters or outputs of the first layer
+  int width = 0, height = 0;      // of the weights of one unit; 0: not known yet
+  std::vector<float> weights;     // of the first units, each row by row
+  std::int64_t weights_step = 0;  // the step after which they were read
+};
 struct Confusion {
   std::int64_t epoch = 0;
   int classes = 10;
@@ -457,10 +472,10 @@ using Payload =
     std::variant<JobStarted, JobFinished, CoresShared, Progress, LogLine, Skipped, RungFailed,
                  MatmulSample, PeakSample, CeilingsMeasured, RungInfo, TogetherSample,
                  TogetherSpeedup, TransferSample, TransferFit, TransferTimeline, TransferPayoff,
-                 TrainingStarted, StepDone, EpochDone, Predictions, Confusion, TrainingChanged,
-                 TrainingDone, TrainingProfile, StepTimeline, TrainingRate, ScalingPoint,
-                 ScalingPrediction, ScalingComparison, TensorList, TensorResult, LessonInfo,
-                 LessonEvent, TourFigure, Telemetry>;
+                 TrainingStarted, StepDone, EpochDone, Predictions, Confusion, Insight,
+                 TrainingChanged, TrainingDone, TrainingProfile, StepTimeline, TrainingRate,
+                 ScalingPoint, ScalingPrediction, ScalingComparison, TensorList, TensorResult,
+                 LessonInfo, LessonEvent, TourFigure, Telemetry>;
 
 struct Event {
   JobId job = 0;

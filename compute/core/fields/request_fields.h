@@ -374,6 +374,12 @@ struct FieldsOf<StartTraining> {
                                         "negligible on CPUs; on a GPU a recorded step is slower, "
                                         "because it runs without a CUDA graph.")},
           &R::timeline);
+    visit(RequestField{.key = "insight",
+                       .label = LAB_TEXT("Show what it learns"),
+                       .hint = LAB_TEXT("Shows images of the current batch and the weights of the "
+                                        "first layer, once per second; those on a GPU after each "
+                                        "epoch. The overhead is negligible.")},
+          &R::insight);
     visit(
         RequestField{
             .key = "dtype",

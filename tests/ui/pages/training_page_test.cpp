@@ -133,6 +133,34 @@ TEST_F(TrainingPage, AHiddenNewestRunMarksNoChanges) {
   EXPECT_TRUE(lab.visible("training/plot/loss/mark/0"));
 }
 
+TEST_F(TrainingPage, ShowsTheBatchByDeviceAndTheFirstLayer) {
+  StartTraining request;
+  request.insight = true;
+  request.devices = {cpu(0), cpu(1)};
+  TrainingStarted started = training_started(false);
+  started.request = request;
+  Insight insight{.step = 7, .units = 6, .width = 5, .height = 5, .weights_step = 7};
+  for (int i = 0; i < 24; ++i) insight.batch.push_back({.label = i % 10, .device = i / 12});
+  insight.weights.assign(6 * 25, 0.5F);
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 1, JobStarted{"Training", request}));
+  model.apply(event(1, 2, started));
+  model.apply(event(1, 3, step_done(1)));
+  ImGui::GetIO().DisplaySize.y = 4000;
+  show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/insight"));
+  EXPECT_FALSE(lab.visible("training/insight/batch/0"));
+  lab.model.apply(event(1, 4, insight));
+  lab.frames(4);
+  EXPECT_EQ(lab.backend.find("training/insight/batch/0")->label, "cpu:0");
+  EXPECT_EQ(lab.backend.find("training/insight/batch/1")->label, "cpu:1");
+  EXPECT_EQ(lab.backend.find("training/insight/weights")->label, "6");
+  insight.weights.clear();  // as on a GPU before its first epoch ends
+  lab.model.apply(event(1, 5, insight));
+  lab.frames(4);
+  EXPECT_FALSE(lab.visible("training/insight/weights"));
+}
+
 // A run of an earlier session, which was recorded with a timeline and a profile and has diverged.
 ui::TrainingRun restored_run() {
   StartTraining request;

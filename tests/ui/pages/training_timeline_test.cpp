@@ -144,6 +144,7 @@ TEST_F(TrainingTimeline, HoverShowsDurationBytesAndSpeed) {
 TEST_F(TrainingTimeline, ExportsATrace) {
   open(2);
   lab.click("training/lanes/export");
+  lab.click("save/yes");
   ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
   const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
   int losses = 0, layers = 0;
@@ -179,6 +180,7 @@ TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label, "Step 99 took 10.0 ms.");
   lab.click("training/lanes/export");
+  lab.click("save/yes");
   ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
   const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
   const auto losses =
@@ -209,6 +211,8 @@ TEST(TrainingEstimates, ComeFromAProbe) {
   const StartTraining probe = lab.sent<StartTraining>()[0];
   EXPECT_TRUE(probe.probe);
   lab.model.apply(event(1, 1, JobStarted{"Speed of lenet on cpu:0", probe}));
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("status/pause")) << "a probe cannot be paused";
   lab.model.apply(event(1, 2, TrainingRate{probe, 250, 1000}));
   lab.model.apply(event(1, 3, JobFinished{}));
   EXPECT_TRUE(lab.model.runs().empty()) << "a probe is no training";

@@ -46,6 +46,21 @@ TEST_P(WidgetsTest, DisabledButtonIgnoresClicksAndExplains) {
   EXPECT_EQ(b.find("tooltip")->value, "No device is chosen.");
 }
 
+TEST_P(WidgetsTest, TooltipAtTheBottomIsAboveItsControl) {
+  const auto draw = [&] {
+    ImGui::SetCursorScreenPos(
+        {ImGui::GetIO().DisplaySize.x - b.ui.px(90), ImGui::GetIO().DisplaySize.y - b.ui.px(44)});
+    button(b.ui, "run", "Run", {.hint = "Starts the job that this page is about"});
+  };
+  b.frame(draw);
+  b.move_to(NullBackend::centre(*b.find("run")));
+  b.rest(draw);
+  const WidgetRect* tip = b.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_LE(tip->max.y, b.find("run")->min.y);
+  EXPECT_LE(tip->max.x, ImGui::GetIO().DisplaySize.x);
+}
+
 TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   const std::string text(300, 'w');
   const auto draw = [&] { button(b.ui, "run", "Run", {.hint = text}); };
@@ -60,6 +75,7 @@ TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   const WidgetRect* tip = b.find("tooltip");
   ASSERT_NE(tip, nullptr);
   EXPECT_LE(tip->max.x - tip->min.x, 350 * GetParam());
+  EXPECT_GE(tip->min.y, b.find("run")->max.y) << "it would cover the button";
   b.move_to({1, 700});
   b.frames(2, draw);
   EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);

@@ -27,6 +27,7 @@ void divide_batch(const TrainingForm& form, StartTraining& command) {
 StartTraining default_training() {
   StartTraining request;
   request.lr = find_model(request.model)->learning_rate;
+  request.insight = true;
   return request;
 }
 

@@ -57,7 +57,7 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
   const std::string text =
       estimate.probed
           ? trf("{} on {}, from a probe", about(estimate.seconds), devices_text(request))
-          : trf("{} on {}, as fast as before", about(estimate.seconds), devices_text(request));
+          : trf("{} on {}, as before", about(estimate.seconds), devices_text(request));
   caption(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
   hint(p.ui, estimate.probed

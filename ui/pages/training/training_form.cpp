@@ -181,6 +181,8 @@ void more_fields(const Panel& p, TrainingForm& form) {
   profile_field(p, fields, form);
   fields.next();
   request_field(p, form, &StartTraining::timeline);
+  fields.next();
+  request_field(p, form, &StartTraining::insight);
   if (trains_on_one_gpu(p, form)) {
     fields.next();
     request_field(p, form, &StartTraining::steps_ahead);

@@ -26,27 +26,6 @@ int level(std::uint8_t pixel) {
   return pixel * kLevels / 256;
 }
 
-// Draws sixteen grey levels. Adjacent pixels of one level in a line become one rectangle; black
-// pixels become none.
-void draw_pixels(ImDrawList* list, const PredictedImage& image, ImVec2 pos, float side) {
-  list->AddRectFilled(pos, {pos.x + side, pos.y + side}, styled(IM_COL32(0, 0, 0, 255)));
-  const float step = side / kSide;
-  for (int y = 0; y < kSide; ++y) {
-    const std::uint8_t* line = &image.pixels[at(y, 0, kSide)];
-    for (int x = 0; x < kSide;) {
-      const int grey = level(line[x]);
-      const int begin = x;
-      while (x < kSide && level(line[x]) == grey) ++x;
-      if (grey == 0) continue;
-      const int shade = grey * 255 / (kLevels - 1);
-      list->AddRectFilled(
-          {pos.x + step * static_cast<float>(begin), pos.y + step * static_cast<float>(y)},
-          {pos.x + step * static_cast<float>(x), pos.y + step * static_cast<float>(y + 1)},
-          styled(IM_COL32(shade, shade, shade, 255)));
-    }
-  }
-}
-
 constexpr float kImage = 84, kImageColumn = 104;  // units
 
 void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImage& image,
@@ -59,7 +38,7 @@ void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImag
   const Item item = control(path, {width, side + 3 * line + ui.px(2)});
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_pixels(list, image, item.min, side);
+  draw_grey(image.pixels, kSide, item.min, side / kSide);
   const bool right = image.label == image.predicted;
   const std::string label = class_name(run, image.label);
   const std::string predicted = class_name(run, image.predicted);
@@ -176,6 +155,27 @@ void confusion_grid(const Panel& p, const TrainingRun& run, const Confusion& c, 
 }
 
 }  // namespace
+
+void draw_grey(std::span<const std::uint8_t> pixels, int columns, ImVec2 pos, float step) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int lines = static_cast<int>(pixels.size()) / columns;
+  const auto corner = [&](int x, int y) {
+    return ImVec2(pos.x + step * static_cast<float>(x), pos.y + step * static_cast<float>(y));
+  };
+  list->AddRectFilled(pos, corner(columns, lines), styled(IM_COL32_BLACK));
+  for (int y = 0; y < lines; ++y) {
+    const auto line = pixels.subspan(at(y, 0, columns), static_cast<std::size_t>(columns));
+    for (int x = 0; x < columns;) {
+      const int grey = level(line[static_cast<std::size_t>(x)]);
+      const int begin = x;
+      while (x < columns && level(line[static_cast<std::size_t>(x)]) == grey) ++x;
+      if (grey == 0) continue;
+      const int shade = grey * 255 / (kLevels - 1);
+      list->AddRectFilled(corner(begin, y), corner(x, y + 1),
+                          styled(IM_COL32(shade, shade, shade, 255)));
+    }
+  }
+}
 
 void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!run.predictions() || run.predictions()->images.empty()) return;

@@ -133,6 +133,7 @@ void plots(const Panel& p) {
     pair.next();
     draw_speed_plot(p);
   }
+  draw_training_insight(p, newest);
   {
     constexpr float kConfusion = 1240;  // units, beside which its numbers can be read
     Pair pair(p, kConfusion);

@@ -1,5 +1,7 @@
 #pragma once
 // The cards of the Training page. For use inside ui/pages only.
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,12 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row);
 
 // Shows when each layer ran in one step, on every device; without a timeline, how to obtain one.
 void draw_training_timeline(const Panel& p, const TrainingRun& run);
+
+// Shows images of the current batch and the weights of the first layer.
+void draw_training_insight(const Panel& p, const TrainingRun& run);
+// Draws sixteen grey levels, line by line, `step` pixels of the screen for each of the picture.
+// Adjacent pixels of one level in a line become one rectangle; black pixels become none.
+void draw_grey(std::span<const std::uint8_t> pixels, int columns, ImVec2 pos, float step);
 
 void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);

@@ -1,0 +1,193 @@
+// Help, confirmations, and the choice of a file to save.
+#include "ui/pages/dialogs.h"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compute/core/language.h"
+#include "ui/page.h"
+#include "ui/widgets/widgets.h"
+
+namespace lab::ui {
+namespace {
+
+// A centred modal that stays open while `open` is true; returns true if its content must be drawn.
+bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
+  if (open && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+  if (!ImGui::IsPopupOpen(id)) return false;
+  const Ui& ui = p.ui;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float width = std::min(ui.px(width_units), screen.x - ui.px(32));
+  ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, screen.y - ui.px(32)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(8));
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, ui.theme->card);
+  const bool shown = ImGui::BeginPopupModal(
+      id, nullptr,
+      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  if (shown && !open) {
+    ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+    return false;
+  }
+  return shown;
+}
+
+// The keyboard shortcuts and their effects.
+std::vector<std::pair<std::string, const char*>> shortcuts() {
+  return {
+      {fmt::format("Ctrl+1 ... Ctrl+{}", kPages), tr("Open a page")},
+      {"Ctrl+Enter", tr("Start the page's job")},
+      {"Enter", tr("Measure a lesson once its question is answered")},
+      {tr("Space"), tr("Pause or resume training; next stage of a lesson")},
+      {"Esc", tr("Stop the running job (asks first)")},
+      {"Ctrl+T", tr("Dark or light")},
+      {"Ctrl++  Ctrl+-", tr("Larger or smaller text")},
+      {tr("Arrows, Enter"), tr("Move between controls, activate one")},
+      {tr("Drag, Ctrl+wheel"), tr("Pan and zoom a plot")},
+      {tr("Right drag, double click"), tr("Zoom to a box, reset the view")},
+      {"F1  ?", tr("This list")},
+  };
+}
+
+void draw_help_overlay(const Panel& p) {
+  if (!begin_modal(p, "##help", p.view.help_open, 520)) return;
+  Ui& ui = p.ui;
+  title(ui, tr("Keyboard and mouse"));
+  ImGui::Dummy({1, ui.px(4)});
+  for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, keys);
+  ImGui::Dummy({1, ui.px(4)});
+  muted(ui, tr("Hover over any value to see what was measured, how often, and its spread."));
+  if (button(ui, "help/close", tr("Close"), {.kind = ButtonKind::Primary, .hint = "Esc"})) {
+    p.view.help_open = false;
+  }
+  ImGui::EndPopup();
+}
+
+// Asks for confirmation when Esc would stop the running job.
+void draw_cancel_dialog(const Panel& p) {
+  if (p.view.confirm_cancel && !p.model.job()) p.view.confirm_cancel = false;  // the job has ended
+  if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
+  Ui& ui = p.ui;
+  title(ui, tr("Stop this job?"));
+  body(ui, trf("{} is running. Results measured so far are kept.", p.model.job()->title));
+  ImGui::Dummy({1, ui.px(4)});
+  if (button(ui, "confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
+    cancel(p);
+    p.view.confirm_cancel = false;
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"}))
+    p.view.confirm_cancel = false;
+  ImGui::EndPopup();
+}
+
+// Asks for confirmation before the program restarts.
+void draw_restart_dialog(const Panel& p) {
+  if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
+  Ui& ui = p.ui;
+  const RestartLab wish = *p.view.confirm_restart;
+  const int devices = wish.cpu_devices.value_or(0);
+  title(ui,
+        devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
+  if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
+  if (devices > 1) {
+    body(ui, trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
+                 "restarts, which takes about a second.",
+                 devices, devices - 1));
+  }
+  if (p.view.forms.learn.resume) {
+    body(ui, tr("It then continues in this lesson and measures it."));
+  }
+  if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
+  body(ui, tr("Settings are kept. Results and tensors on screen are lost."));
+  if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
+  ImGui::Dummy({1, ui.px(4)});
+  const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
+  if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {
+    if (wish.cpu_devices) p.view.forms.devices.cpu_devices = *wish.cpu_devices;
+    p.out.push_back(wish);
+    p.view.confirm_restart.reset();
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) dismiss_restart(p);
+  ImGui::EndPopup();
+}
+
+// --- saving ---------------------------------------------------------------------------------
+
+// The file that the command writes; null if it writes none.
+std::string* file_of(Command& command) {
+  if (auto* text = std::get_if<SaveText>(&command)) return &text->file;
+  if (auto* picture = std::get_if<SavePlotPng>(&command)) return &picture->file;
+  return nullptr;
+}
+
+void draw_save_dialog(const Panel& p) {
+  if (!begin_modal(p, "##save", p.view.save.has_value(), 520)) return;
+  Ui& ui = p.ui;
+  std::string& file = *file_of(*p.view.save);
+  title(ui, tr("Save as"));
+  input_text(ui, "save/file", tr("File"), file);
+  std::error_code none;
+  const std::filesystem::path path(file);
+  const bool folder = std::filesystem::is_directory(path, none);
+  const bool exists = !folder && std::filesystem::exists(path, none);
+  if (exists) note_box(ui, "save/exists", tr("This file exists; saving replaces it."));
+  ImGui::Dummy({1, ui.px(4)});
+  if (button(ui, "save/yes", exists ? tr("Replace") : tr("Save"),
+             {.kind = exists ? ButtonKind::Danger : ButtonKind::Primary,
+              .enabled = path.has_filename() && !folder,
+              .hint = folder ? tr("This is a folder: add the name of a file.") : ""})) {
+    p.view.save_folder = path.parent_path().string();
+    p.out.push_back(std::move(*p.view.save));
+    p.view.save.reset();
+  }
+  ImGui::SameLine(0, ui.px(8));
+  if (button(ui, "save/no", tr("Cancel"), {.hint = "Esc"})) p.view.save.reset();
+  ImGui::EndPopup();
+}
+
+}  // namespace
+
+bool dialog_open(const ViewState& view) {
+  return view.help_open || view.confirm_cancel || view.confirm_restart || view.save;
+}
+
+void dismiss_restart(const Panel& p) {
+  p.view.confirm_restart.reset();
+  p.view.forms.learn.resume = false;
+}
+
+void ask_where_to_save(const Panel& p) {
+  std::erase_if(p.out, [&](Command& command) {
+    std::string* file = file_of(command);
+    if (file == nullptr) return false;
+    if (!p.view.save_folder.empty()) {
+      *file = (std::filesystem::path(p.view.save_folder) / std::filesystem::path(*file).filename())
+                  .string();
+    }
+    p.view.save = std::move(command);
+    return true;
+  });
+}
+
+void draw_dialogs(const Panel& p) {
+  draw_help_overlay(p);
+  draw_cancel_dialog(p);
+  draw_restart_dialog(p);
+  draw_save_dialog(p);
+}
+
+}  // namespace lab::ui

@@ -403,6 +403,8 @@ void draw_saved(const Panel& p) {
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 max(min.x + size.x, min.y + size.y);
   const float middle = min.y + size.y / 2;
+  // ImGui draws the background of a child window below the other children.
+  list->AddRectFilled(min, max, styled(ui.theme->raised), ui.px(6));
   list->AddRect(min, max, styled(ui.theme->border), ui.px(6));
   if (ImGui::IsWindowHovered()) {
     p.view.saved_until_s = std::max(p.view.saved_until_s, ui.time_s + kSavedSeconds / 2);

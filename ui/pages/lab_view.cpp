@@ -154,7 +154,7 @@ void draw_parts(const Panel& p) {
   part(p, "##status", {0, body}, {screen.x, foot}, ui.theme->card, draw_status_bar);
   if (const std::optional<ImVec2> size = saved_size(p)) {
     const ImVec2 corner(screen.x - size->x - ui.px(16), body - size->y - ui.px(12));
-    part(p, "##saved", corner, *size, ui.theme->raised, draw_saved);
+    part(p, "##saved", corner, *size, 0, draw_saved);
   }
 }
 

@@ -72,11 +72,11 @@ HWY_INLINE void PrefetchToL2(const float* from) {
 // Accumulates all terms for all rows; stores the rows of B to `packed_b` if `kPack`. If `kPartial`,
 // the last vector of B has `partial` columns.
 template <int kRows, int kVecs, bool kPartial, bool kPack, bool kFetch, class A>
-HWY_INLINE void AddTerms(const TileArgs& t, const float* HWY_RESTRICT b, V (&acc)[kRows][kVecs],
-                         int partial) {
+HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial) {
   const D d;
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(partial));
   A a(t);
+  const float* HWY_RESTRICT b = t.b;
   float* HWY_RESTRICT packed = t.packed_b;
   const bool own = t.ahead == nullptr;
   const std::int64_t ahead_stride = own ? t.b_k_stride : t.ahead_stride;
@@ -121,28 +121,9 @@ HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c)
 #endif
 }
 
-// Stores the sums, or adds them to C if `kAccumulate`. The last vector has `partial` columns.
-template <int kRows, int kVecs, bool kAccumulate>
-HWY_INLINE void StoreTile(V (&acc)[kRows][kVecs], int partial, std::int64_t ldc, float* c) {
-  const D d;
-  const int whole = partial == kLanes ? kVecs : kVecs - 1;
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i, c += ldc) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) {
-      float* to = c + v * kLanes;
-      if (v >= whole) {
-        StorePartial(acc[i][v], partial, kAccumulate, to);
-      } else {
-        hn::StoreU(kAccumulate ? hn::Add(acc[i][v], hn::LoadU(d, to)) : acc[i][v], d, to);
-      }
-    }
-  }
-}
-
-// Computes one tile: its columns of B begin at `b`, those of C at `c`.
+// Computes the first tile, which has `cols` columns.
 template <int kRows, int kVecs, class A, bool kPack>
-HWY_INLINE void OneTile(const TileArgs& t, const float* b, float* c, int cols) {
+HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   const D d;
   V acc[kRows][kVecs];
 #pragma GCC unroll 16
@@ -155,35 +136,53 @@ HWY_INLINE void OneTile(const TileArgs& t, const float* b, float* c, int cols) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) hwy::Prefetch(c + i * t.ldc + v * kLanes);
+      for (int v = 0; v < kVecs; ++v) hwy::Prefetch(t.c + i * t.ldc + v * kLanes);
     }
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
+  constexpr bool kWhole = kRows == kMr && kVecs == kNv;
   if (kLoadsParts && partial < kLanes) {
-    AddTerms<kRows, kVecs, kLoadsParts, kPack, kPack || kFetchesB, A>(t, b, acc, partial);
-  } else if (kPack || kFetchesB || t.ahead != nullptr) {
-    AddTerms<kRows, kVecs, false, kPack, true, A>(t, b, acc, kLanes);
+    AddTerms<kRows, kVecs, kLoadsParts, kPack, kPack || kFetchesB, A>(t, acc, partial);
+  } else if (kPack || kFetchesB || (kWhole && t.ahead != nullptr)) {
+    AddTerms<kRows, kVecs, false, kPack, kPack || kFetchesB || kWhole, A>(t, acc, kLanes);
   } else {
-    AddTerms<kRows, kVecs, false, kPack, false, A>(t, b, acc, kLanes);
+    AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }
 
-  if (t.accumulate) {
-    StoreTile<kRows, kVecs, true>(acc, partial, t.ldc, c);
-  } else {
-    StoreTile<kRows, kVecs, false>(acc, partial, t.ldc, c);
+  float* c = t.c;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, c += t.ldc) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) {
+      float* to = c + v * kLanes;
+      if (v == kVecs - 1 && partial < kLanes) {
+        StorePartial(acc[i][v], partial, t.accumulate, to);
+      } else if (t.accumulate) {
+        hn::StoreU(hn::Add(acc[i][v], hn::LoadU(d, to)), d, to);
+      } else {
+        hn::StoreU(acc[i][v], d, to);
+      }
+    }
   }
 }
 
 template <int kRows, int kVecs, class A, bool kPack = false>
 void Tile(const TileArgs& t) {
-  const TileArgs args = t;  // stores to C cannot change it
-  const float* b = args.b;
-  float* c = args.c;
-  for (std::int64_t left = args.tiles; left > 1; --left, b += args.b_tile_stride, c += kNr) {
-    OneTile<kRows, kNv, A, kPack>(args, b, c, kNr);
+  TileArgs args = t;  // a copy, which stores to C cannot change
+  if constexpr (kVecs < kNv) {
+    if (t.tiles > 1) {
+      args.tiles = t.tiles - 1;
+      args.cols = kNr;
+      Tile<kRows, kNv, A>(args);
+      args.b += args.tiles * args.b_tile_stride;
+      args.c += args.tiles * kNr;
+      args.tiles = 1;
+    }
   }
-  OneTile<kRows, kVecs, A, kPack>(args, b, c, args.cols);
+  for (; args.tiles > 0; --args.tiles, args.b += args.b_tile_stride, args.c += kNr) {
+    OneTile<kRows, kVecs, A, kPack>(args, args.tiles > 1 ? kNr : t.cols);
+  }
 }
 
 using TileFunction = void (*)(const TileArgs&);

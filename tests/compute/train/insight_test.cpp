@@ -13,7 +13,7 @@
 namespace lab {
 namespace {
 
-StartTraining request_for(const std::string& model, int devices) {
+StartTraining watched_request(const std::string& model, int devices) {
   StartTraining request;
   request.model = model;
   request.synthetic_train = 96;
@@ -33,7 +33,7 @@ std::vector<Insight> insights_of(const StartTraining& request) {
 }
 
 TEST(Insights, ShowImagesOfEveryDevice) {
-  const auto all = insights_of(request_for("lenet", 2));
+  const auto all = insights_of(watched_request("lenet", 2));
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all.front().step, 1);
   ASSERT_EQ(all.front().batch.size(), 24U);
@@ -56,7 +56,7 @@ TEST(Insights, ShowTheFirstLayersWeights) {
   };
   for (const Case& c : {Case{"lenet", 6, 5}, Case{"softmax", 10, 28}, Case{"mlp", 256, 28}}) {
     SCOPED_TRACE(c.model);
-    const auto all = insights_of(request_for(c.model, 1));
+    const auto all = insights_of(watched_request(c.model, 1));
     ASSERT_FALSE(all.empty());
     const Insight& last = all.back();
     EXPECT_EQ(last.units, c.units);
@@ -70,7 +70,7 @@ TEST(Insights, ShowTheFirstLayersWeights) {
 }
 
 TEST(Insights, AreOffUnlessWantedAndChangeNoLoss) {
-  StartTraining request = request_for("lenet", 1);
+  StartTraining request = watched_request("lenet", 1);
   test::Probe with(1), plain(1);
   with.run(*make_training_experiment(request));
   request.insight = false;

@@ -43,7 +43,7 @@ TEST(OpenFolder, CallsTheDesktopsOpener) {
   for (int i = 0; i < 600 && !fs::exists(seen); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  EXPECT_EQ(files::read_file(seen.string()), dir.path().string());
+  EXPECT_EQ(files::read_text_file(seen), dir.path().string());
 }
 
 TEST(OpenFolder, NamesTheFolderIfThereIsNoOpener) {

@@ -170,8 +170,8 @@ void dismiss_restart(const Panel& p) {
   p.view.forms.learn.resume = false;
 }
 
-void ask_where_to_save(const Panel& p) {
-  std::erase_if(p.out, [&](Command& command) {
+void ask_where_to_save(const Panel& p, std::size_t first) {
+  const auto asks = [&](Command& command) {
     std::string* file = file_of(command);
     if (file == nullptr) return false;
     if (!p.view.save_folder.empty()) {
@@ -180,7 +180,9 @@ void ask_where_to_save(const Panel& p) {
     }
     p.view.save = std::move(command);
     return true;
-  });
+  };
+  const auto begin = p.out.begin() + static_cast<std::ptrdiff_t>(first);
+  p.out.erase(std::remove_if(begin, p.out.end(), asks), p.out.end());
 }
 
 void draw_dialogs(const Panel& p) {

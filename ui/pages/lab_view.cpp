@@ -162,6 +162,7 @@ void draw_parts(const Panel& p) {
 
 void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const std::size_t sent_before = out.size();
   view.cursor.begin_frame();
   Panel panel{ui, model, view, out, screen.x / ui.scale, false};
   ImGui::SetNextWindowPos({0, 0});
@@ -178,7 +179,7 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   ImGui::PopStyleVar(3);
   panel.start_pressed = handle_shortcuts(panel);
   draw_parts(panel);
-  ask_where_to_save(panel);
+  ask_where_to_save(panel, sent_before);
   draw_dialogs(panel);
   ImGui::End();
 }

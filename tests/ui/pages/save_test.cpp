@@ -14,23 +14,29 @@ namespace {
 using ui::Page;
 
 struct Saving : ::testing::Test {
-  Saving() { lab.open(Page::Log); }
-  // Asks for a place as a plot's menu does.
-  void ask() {
-    lab.out.emplace_back(SaveText{(dir.path() / "plot.csv").string(), "x,y"});
+  Saving() {
+    lab.view.save_folder = dir.path().string();
+    lab.open(Page::Matmul);
+  }
+  void ask(const std::string& what = "save-csv") {
+    lab.click("matmul/plot/gflops", 1);
+    lab.click("matmul/plot/gflops/menu/" + what);
     lab.frames(3);
   }
+  std::string file(const char* name) const { return (dir.path() / name).string(); }
+
   TempDir dir;
-  Lab lab{make_scene(Page::Log, Scene::Done)};
+  Lab lab{make_scene(Page::Matmul, Scene::Done)};
+  const char* const csv = "matmul-plot-gflops.csv";
 };
 
 TEST_F(Saving, NothingIsWrittenBeforeTheUserAgrees) {
   ask();
   EXPECT_TRUE(lab.sent<SaveText>().empty());
-  EXPECT_EQ(lab.backend.find("save/file")->value, (dir.path() / "plot.csv").string());
+  EXPECT_EQ(lab.backend.find("save/file")->value, file(csv));
   lab.click("save/yes");
   ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
-  EXPECT_EQ(lab.sent<SaveText>()[0].file, (dir.path() / "plot.csv").string());
+  EXPECT_EQ(lab.sent<SaveText>()[0].file, file(csv));
   EXPECT_FALSE(lab.visible("save/file"));
 }
 
@@ -45,7 +51,7 @@ TEST_F(Saving, CancelAndEscapeDropTheFile) {
 }
 
 TEST_F(Saving, AnExistingFileIsReplacedOnlyKnowingly) {
-  std::ofstream(dir.path() / "plot.csv") << "old";
+  std::ofstream(file(csv)) << "old";
   ask();
   EXPECT_TRUE(lab.visible("save/exists"));
   EXPECT_EQ(lab.backend.find("save/yes")->label, "Replace");
@@ -60,14 +66,17 @@ TEST_F(Saving, AFolderIsNoFile) {
 
 TEST_F(Saving, TheFolderIsRemembered) {
   ask();
+  std::get<SaveText>(*lab.view.save).file = "/elsewhere/numbers.csv";
+  lab.frames(2);
   lab.click("save/yes");
-  lab.out.clear();
-  lab.out.emplace_back(SavePlotPng{"page/plot", "/elsewhere/other.png"});
-  lab.frames(3);
-  EXPECT_EQ(lab.backend.find("save/file")->value, (dir.path() / "other.png").string());
+  ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
+  ask("save-png");
+  EXPECT_EQ(lab.backend.find("save/file")->value, "/elsewhere/matmul-plot-gflops.png");
+  lab.click("save/yes");
+  EXPECT_EQ(lab.sent<SavePlotPng>()[0].plot, "matmul/plot/gflops");
   ui::ViewState later;
   load_view(later, save_view(lab.view));
-  EXPECT_EQ(later.save_folder, dir.path().string());
+  EXPECT_EQ(later.save_folder, "/elsewhere");
 }
 
 TEST_F(Saving, ANoticeOffersTheFolderForAWhile) {

@@ -15,7 +15,7 @@ void take_batch(const BatchLoader& loader, std::int64_t step_in_epoch,
   std::int64_t begin = 0;
   for (std::size_t device = 0; device < images.size(); ++device) {
     const std::int64_t n = images[device];
-    // At least one of each device that has some.
+    // Every device with images shows at least one.
     const std::int64_t fair = n * std::min(kInsightImages, all) / std::max<std::int64_t>(all, 1);
     const std::int64_t taken = std::min(n, std::max<std::int64_t>(fair, 1));
     for (std::int64_t i = begin; i < begin + taken; ++i) {
@@ -33,12 +33,11 @@ void take_first_layer(const nn::Network& network, Insight& insight) {
   if (network.parameters().empty()) return;
   const nn::Parameter& first = network.parameters().front();
   const Shape& shape = first.shape;
-  constexpr std::int64_t kSide = 28;
   if (shape.size() == 4 && shape[1] == 1) {
     insight.height = static_cast<int>(shape[2]);
     insight.width = static_cast<int>(shape[3]);
-  } else if (shape.size() == 2 && shape[1] == kSide * kSide) {
-    insight.height = insight.width = kSide;
+  } else if (shape.size() == 2 && shape[1] == std::int64_t{kImageSide} * kImageSide) {
+    insight.height = insight.width = kImageSide;
   } else {
     return;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What a training works on and what its first layer has learned, for people who watch it.
+// Images of a training's batches and the weights of its first layer, for display.
 #include <cstdint>
 #include <vector>
 

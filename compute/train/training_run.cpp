@@ -252,15 +252,14 @@ void TrainingRun::write_trace() {
                                   at_.steps - first_step_, request_.trace_file, steps)});
 }
 
-// Between two steps, of which the second has not begun.
 void TrainingRun::report_insight(const StepResult& result) {
   if (!request_.insight || !reports()) return;
   if (insight_sent_s_ && clock_.seconds() - *insight_sent_s_ < kInsightInterval_s) return;
   std::vector<std::int64_t> images;
   for (const DeviceStep& device : result.devices) images.push_back(device.images);
   if (images.empty()) images.push_back(result.images);
-  insight_.step = at_.steps + 1;
-  take_batch(loader_, at_.step_in_epoch, images, insight_);
+  insight_.step = at_.steps;
+  take_batch(loader_, at_.step_in_epoch - 1, images, insight_);
   // Reading from a GPU would delay its next steps.
   if (trainer_.network().device().gpu() == nullptr) {
     take_first_layer(trainer_.network(), insight_);
@@ -356,7 +355,6 @@ void TrainingRun::require_finite_state() {
 
 void TrainingRun::report_step(const StepResult& result, double seconds) {
   const double lr = learning_rate_.at(at_.steps);
-  report_insight(result);
   ++at_.steps;
   ++at_.step_in_epoch;
   at_.loss_sum += result.loss * static_cast<double>(result.images);
@@ -381,6 +379,7 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
                  .lr = lr,
                  .devices = result.devices});
   if (trace_) trace_->add({.step = at_.steps, .t_s = clock_.seconds(), .loss = result.loss});
+  report_insight(result);
   report_progress();
 }
 

@@ -1,7 +1,5 @@
 #include "ui/model/setting_differences.h"
 
-#include "ui/model/training_run.h"
-
 namespace lab::ui {
 
 const std::vector<std::vector<std::string>>& SettingDifferences::of(
@@ -10,6 +8,7 @@ const std::vector<std::vector<std::string>>& SettingDifferences::of(
   now.reserve(runs.size());
   for (const TrainingRun* run : runs) now.emplace_back(run->id(), run->started().has_value());
   if (now != runs_) {
+    settings_ = settings_that_differ(runs);
     differences_ = differing_settings(runs);
     runs_ = std::move(now);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -169,13 +170,11 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
 
 }  // namespace
 
-std::vector<std::vector<std::string>> differing_settings(
-    const std::vector<const TrainingRun*>& runs) {
+std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs) {
   constexpr std::array<std::string_view, 4> kFirst = {"lr", "batch", "epochs", "momentum"};
-  std::vector<std::vector<std::string>> different(runs.size()), first(runs.size());
+  std::vector<DifferingSetting> first, others;
   for_each_field<StartTraining>([&](const RequestField& field, auto member) {
     if (field.decides == Decides::Place && std::string_view(field.key) != "devices") return;
-    const bool important = std::find(kFirst.begin(), kFirst.end(), field.key) != kFirst.end();
     std::vector<FieldJson> values;
     for (const TrainingRun* run : runs) {
       const auto& started = run->started();
@@ -183,12 +182,21 @@ std::vector<std::vector<std::string>> differing_settings(
     }
     const bool same = std::all_of(values.begin(), values.end(),
                                   [&](const FieldJson& v) { return v == values.front(); });
-    for (std::size_t i = 0; i < values.size() && !same; ++i) {
-      (important ? first : different)[i].push_back(short_setting(field, values[i]));
-    }
+    if (same) return;
+    DifferingSetting setting{.key = field.key, .label = field.label, .values = {}};
+    for (const FieldJson& value : values) setting.values.push_back(short_setting(field, value));
+    const bool important = std::find(kFirst.begin(), kFirst.end(), field.key) != kFirst.end();
+    (important ? first : others).push_back(std::move(setting));
   });
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    different[i].insert(different[i].begin(), first[i].begin(), first[i].end());
+  std::ranges::move(others, std::back_inserter(first));
+  return first;
+}
+
+std::vector<std::vector<std::string>> differing_settings(
+    const std::vector<const TrainingRun*>& runs) {
+  std::vector<std::vector<std::string>> different(runs.size());
+  for (const DifferingSetting& setting : settings_that_differ(runs)) {
+    for (std::size_t i = 0; i < runs.size(); ++i) different[i].push_back(setting.values[i]);
   }
   return different;
 }

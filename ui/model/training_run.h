@@ -60,6 +60,16 @@ std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key
 
 class TrainingRun;
 
+// A setting in which runs differ.
+struct DifferingSetting {
+  std::string key;                  // of the field: "lr"
+  const char* label = "";           // of the field, in English: "Learning rate"
+  std::vector<std::string> values;  // of each run: "lr 0.3"
+};
+
+// The settings in which the runs differ, the usual ones first; none for a single run.
+std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs);
+
 // For each run, the settings in which the runs differ: "lr 0.3", "batch 128". The lists are empty
 // for a single run.
 std::vector<std::vector<std::string>> differing_settings(

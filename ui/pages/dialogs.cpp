@@ -134,24 +134,44 @@ std::string* file_of(Command& command) {
   return nullptr;
 }
 
+void look_up(SaveWish& wish, const std::string& file) {
+  if (wish.looked_up == file) return;
+  wish.looked_up = file;
+  std::error_code none;
+  const std::filesystem::path path(file), folder = path.parent_path();
+  wish.in_folder = folder.empty() || std::filesystem::is_directory(folder, none);
+  wish.is_folder = std::filesystem::is_directory(path, none);
+  wish.exists = std::filesystem::exists(path, none);
+}
+
+// Returns why the name cannot be used; empty if it can.
+std::string name_problem(const SaveWish& wish, const std::filesystem::path& path) {
+  if (wish.is_folder || !path.has_filename())
+    return tr("This is a folder: add the name of a file.");
+  if (wish.in_folder) return {};
+  return trf("There is no folder {}.", path.parent_path().string());
+}
+
 void draw_save_dialog(const Panel& p) {
   if (!begin_modal(p, "##save", p.view.save.has_value(), 520)) return;
   Ui& ui = p.ui;
-  std::string& file = *file_of(*p.view.save);
+  SaveWish& wish = *p.view.save;
+  std::string& file = *file_of(wish.command);
   title(ui, tr("Save as"));
   input_text(ui, "save/file", tr("File"), file);
-  std::error_code none;
+  look_up(wish, file);
   const std::filesystem::path path(file);
-  const bool folder = std::filesystem::is_directory(path, none);
-  const bool exists = !folder && std::filesystem::exists(path, none);
-  if (exists) note_box(ui, "save/exists", tr("This file exists; saving replaces it."));
+  const std::string problem = name_problem(wish, path);
+  const bool replaces = problem.empty() && wish.exists;
+  if (replaces) note_box(ui, "save/exists", tr("This file exists; saving replaces it."));
   ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "save/yes", exists ? tr("Replace") : tr("Save"),
-             {.kind = exists ? ButtonKind::Danger : ButtonKind::Primary,
-              .enabled = path.has_filename() && !folder,
-              .hint = folder ? tr("This is a folder: add the name of a file.") : ""})) {
+  if (button(ui, "save/yes", replaces ? tr("Replace") : tr("Save"),
+             {.kind = replaces ? ButtonKind::Danger : ButtonKind::Primary,
+              .enabled = problem.empty(),
+              .hint = problem})) {
     p.view.save_folder = path.parent_path().string();
-    p.out.push_back(std::move(*p.view.save));
+    p.view.saved_until_s = 0;  // the notice of an earlier file must not be in the picture of a plot
+    p.out.push_back(std::move(wish.command));
     p.view.save.reset();
   }
   ImGui::SameLine(0, ui.px(8));
@@ -178,7 +198,7 @@ void ask_where_to_save(const Panel& p, std::size_t first) {
       *file = (std::filesystem::path(p.view.save_folder) / std::filesystem::path(*file).filename())
                   .string();
     }
-    p.view.save = std::move(command);
+    p.view.save = SaveWish{.command = std::move(command), .looked_up = {}};
     return true;
   };
   const auto begin = p.out.begin() + static_cast<std::ptrdiff_t>(first);

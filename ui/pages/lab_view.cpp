@@ -66,7 +66,8 @@ bool control_shortcuts(const Panel& p) {
 bool handle_shortcuts(const Panel& p) {
   const ImGuiIO& io = ImGui::GetIO();
   if (key_pressed(GLFW_KEY_ESCAPE)) escape(p);
-  if (key_pressed(GLFW_KEY_F1) || question_mark_typed()) p.view.help_open = !p.view.help_open;
+  const bool help = key_pressed(GLFW_KEY_F1) || question_mark_typed();
+  if (help && (p.view.help_open || !dialog_open(p.view))) p.view.help_open = !p.view.help_open;
   if (dialog_open(p.view)) return false;
   if (io.KeyCtrl) return control_shortcuts(p);
   // A control with visible keyboard focus handles Space itself.

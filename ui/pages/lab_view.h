@@ -15,6 +15,15 @@
 
 namespace lab::ui {
 
+// A file to save, whose name the user is choosing.
+struct SaveWish {
+  Command command;  // SaveText or SavePlotPng
+  // What the file system said about the name when it was typed.
+  std::string looked_up;
+  bool in_folder = false;  // its folder exists
+  bool is_folder = false, exists = false;
+};
+
 struct ViewState {
   Page page = Page::Tour;
   ThemeMode mode = ThemeMode::Dark;
@@ -26,7 +35,7 @@ struct ViewState {
   bool help_open = false;
   bool confirm_cancel = false;
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
-  std::optional<Command> save;                // SaveText or SavePlotPng whose file is being chosen
+  std::optional<SaveWish> save;               // whose file is being chosen
   std::string save_folder;                    // where the user saved last; empty: the home folder
   std::int64_t shown_save = 0;                // Model::saved() that the notice is about
   double saved_until_s = 0;                   // when that notice disappears, Ui::time_s

@@ -7,8 +7,8 @@
 namespace lab::ui::plot {
 namespace {
 
-// Drops points of an unbroken run that are nearer than half a pixel to the one before, which no one
-// can see. The first and the last stay.
+// Drops points of an unbroken run that are nearer than half a pixel to the one before, which is
+// not visible. The first and the last stay.
 std::size_t without_close(std::vector<ImVec2>& points, std::size_t begin) {
   constexpr float kClose = 0.5F;
   std::size_t kept = begin;

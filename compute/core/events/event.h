@@ -287,8 +287,11 @@ struct EpochDone {
   double images_per_s = 0;
 };
 
+inline constexpr int kImageSide = 28;  // pixels, of the images of the data sets
+using ImagePixels = std::array<std::uint8_t, std::size_t{kImageSide} * kImageSide>;
+
 struct PredictedImage {
-  std::array<std::uint8_t, 28 * 28> pixels{};
+  ImagePixels pixels{};
   int label = 0, predicted = 0;
   float confidence = 0;  // softmax probability of `predicted`
 };
@@ -299,7 +302,7 @@ struct Predictions {
 // What a training works on, and what it has learned: images of one batch, and the weights of the
 // first layer.
 struct BatchImage {
-  std::array<std::uint8_t, 28 * 28> pixels{};
+  ImagePixels pixels{};
   int label = 0;
   int device = 0;  // position in StepDone::devices; 0 if that is empty
 };

@@ -82,7 +82,7 @@ HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial)
   const std::int64_t ahead_stride = own ? t.b_k_stride : t.ahead_stride;
   const float* ahead = own ? b + kRowsToPrefetch * ahead_stride : t.ahead;
   for (std::int64_t p = 0; p < t.k; ++p) {
-    if (kFetch) {
+    if constexpr (kFetch) {
       // A strip may begin in the middle of a cache line.
 #pragma GCC unroll 4
       for (int i = 0; i < kVecs * kLanes; i += kLine) PrefetchToL2(ahead + i);
@@ -141,11 +141,12 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
+  constexpr bool kFetches = kPack || kFetchesB;
   constexpr bool kWhole = kRows == kMr && kVecs == kNv;
   if (kLoadsParts && partial < kLanes) {
-    AddTerms<kRows, kVecs, kLoadsParts, kPack, kPack || kFetchesB, A>(t, acc, partial);
-  } else if (kPack || kFetchesB || (kWhole && t.ahead != nullptr)) {
-    AddTerms<kRows, kVecs, false, kPack, kPack || kFetchesB || kWhole, A>(t, acc, kLanes);
+    AddTerms<kRows, kVecs, kLoadsParts, kPack, kFetches, A>(t, acc, partial);
+  } else if (kFetches || (kWhole && t.ahead != nullptr)) {
+    AddTerms<kRows, kVecs, false, kPack, kFetches || kWhole, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }

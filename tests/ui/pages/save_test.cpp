@@ -59,24 +59,43 @@ TEST_F(Saving, AnExistingFileIsReplacedOnlyKnowingly) {
 
 TEST_F(Saving, AFolderIsNoFile) {
   ask();
-  std::get<SaveText>(*lab.view.save).file = dir.path().string();
+  std::get<SaveText>(lab.view.save->command).file = dir.path().string();
   lab.frames(3);
   EXPECT_FALSE(lab.backend.find("save/yes")->enabled);
 }
 
+TEST_F(Saving, AMissingFolderIsNamed) {
+  ask();
+  std::get<SaveText>(lab.view.save->command).file = file("missing/numbers.csv");
+  lab.frames(3);
+  EXPECT_FALSE(lab.backend.find("save/yes")->enabled);
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("save/yes")));
+  lab.frames(60);
+  EXPECT_EQ(lab.backend.find("tooltip")->value, "There is no folder " + file("missing") + ".");
+}
+
+TEST_F(Saving, HelpWaitsUntilTheDialogIsClosed) {
+  ask();
+  lab.press(GLFW_KEY_F1);
+  lab.frames(3);
+  EXPECT_FALSE(lab.view.help_open);
+  EXPECT_TRUE(lab.visible("save/file"));
+}
+
 TEST_F(Saving, TheFolderIsRemembered) {
   ask();
-  std::get<SaveText>(*lab.view.save).file = "/elsewhere/numbers.csv";
+  std::filesystem::create_directory(dir.path() / "other");
+  std::get<SaveText>(lab.view.save->command).file = file("other/numbers.csv");
   lab.frames(2);
   lab.click("save/yes");
   ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
   ask("save-png");
-  EXPECT_EQ(lab.backend.find("save/file")->value, "/elsewhere/matmul-plot-gflops.png");
+  EXPECT_EQ(lab.backend.find("save/file")->value, file("other/matmul-plot-gflops.png"));
   lab.click("save/yes");
   EXPECT_EQ(lab.sent<SavePlotPng>()[0].plot, "matmul/plot/gflops");
   ui::ViewState later;
   load_view(later, save_view(lab.view));
-  EXPECT_EQ(later.save_folder, "/elsewhere");
+  EXPECT_EQ(later.save_folder, file("other"));
 }
 
 TEST_F(Saving, ANoticeOffersTheFolderForAWhile) {

@@ -102,6 +102,36 @@ TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
       << tip;
 }
 
+TEST_F(TrainingPage, GroupsRunsByASettingThatDiffers) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2, 3}) {
+    TrainingStarted started = training_started(true);
+    started.request.lr = job == 2 ? 0.3 : 0.9;
+    started.request.seed = static_cast<std::uint64_t>(job);
+    model.apply(event(job, 1, JobStarted{"Training", started.request}));
+    model.apply(event(job, 2, started));
+    model.apply(event(job, 3, step_done(1)));
+    EpochDone epoch = epoch_done(1);
+    epoch.test_acc = 0.7 + 0.02 * static_cast<double>(job);
+    model.apply(event(job, 4, epoch));
+    model.apply(event(job, 5, JobFinished{Outcome::Done, 1, ""}));
+  }
+  ImGui::GetIO().DisplaySize.y = 2000;
+  show(std::move(model));
+  EXPECT_FALSE(lab.visible("training/runs/groups/1"));
+  lab.click("training/runs/group");
+  lab.click("training/runs/group/Learning rate");
+  EXPECT_EQ(lab.view.forms.training.group_by, "lr");
+  EXPECT_EQ(lab.backend.find("training/runs/groups/1")->label,
+            "lr 0.9: 2 runs, test 74 % (72 % to 76 %)");
+  EXPECT_EQ(lab.backend.find("training/runs/groups/2")->label, "lr 0.3: 1 run, test 74 %");
+  EXPECT_LT(lab.backend.find("training/runs/1")->max.y, lab.backend.find("training/runs/2")->min.y)
+      << "the group of the newest run comes first";
+  lab.click("training/runs/group");
+  lab.click("training/runs/group/none");
+  EXPECT_FALSE(lab.visible("training/runs/groups/1"));
+}
+
 TEST_F(TrainingPage, UndoBringsBackEveryRemovedRun) {
   ui::Model model(machine_of(1));
   for (const JobId job : {1, 2, 3}) train(model, job);

@@ -129,6 +129,7 @@ struct TrainingForm {
   std::vector<JobId> removed;   // can be brought back, last first
   std::map<JobId, Smoothed> smoothed;
   SettingDifferences differences;  // of the listed runs; not saved
+  std::string group_by;            // key of a setting, as the next one not saved; empty: no groups
   double smoothing = 0.95;         // weight of the past in the loss
   LiveEdits edits;                 // not saved
 };

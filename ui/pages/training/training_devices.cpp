@@ -13,6 +13,12 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
+
+std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
+  const std::string name = lab::to_string(track.device);
+  return tracks.ranks() > 1 ? trf("rank {} · {}", track.rank, name) : name;
+}
+
 namespace {
 
 constexpr std::size_t kMaxRows = 16;  // unless unfolded
@@ -20,11 +26,6 @@ constexpr std::size_t kTallRows = 8;  // beyond this number, rows are closer tog
 constexpr float kGap = 12;            // units between columns
 constexpr float kWide = 640;          // units; at least this wide, the numbers have columns
 constexpr double kWorthAWord = 0.05;  // share of a step spent waiting
-
-std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track) {
-  const std::string name = lab::to_string(track.device);
-  return tracks.ranks() > 1 ? trf("rank {} · {}", track.rank, name) : name;
-}
 
 std::string time_text(double seconds) {
   constexpr double kNothing = 1e-7;  // averages decay slowly

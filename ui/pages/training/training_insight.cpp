@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,27 +14,35 @@
 namespace lab::ui {
 namespace {
 
-constexpr int kInsightSide = 28;
-constexpr float kLeastPicture = 48;     // units, the least side of a picture
-constexpr float kPictureGap = 6;        // units
-constexpr std::size_t kMostStrips = 4;  // strips
+constexpr float kLeastPicture = 48;  // units, the least side of a picture
+constexpr float kPictureGap = 6;     // units
+constexpr std::size_t kMostStrips = 4;
 
-// Pixels of the screen for each of a picture with so many columns: a whole number, so that all of
-// its pixels are equal.
+// Screen pixels per picture pixel: a whole number, so that all are equal.
 float pixel_step(const Ui& ui, int columns) {
   return std::max(1.0F, std::ceil(ui.px(kLeastPicture) / static_cast<float>(columns)));
 }
 
-// How many pictures of that width fit side by side.
+// Returns the number of pictures of `width` that fit side by side.
 std::size_t pictures_beside(const Ui& ui, float width) {
   const float room = ImGui::GetContentRegionAvail().x + ui.px(kPictureGap);
   return static_cast<std::size_t>(std::max(1.0F, room / (width + ui.px(kPictureGap))));
 }
 
-std::string strip_name(const TrainingRun& run, std::size_t position) {
+struct StripDevice {
+  std::string name;
+  Device device;
+};
+
+// The device at `position` of the devices of all ranks.
+StripDevice strip_device(const TrainingRun& run, std::size_t position) {
+  const auto& tracks = run.devices().all();
+  if (position < tracks.size()) {
+    return {device_text(run.devices(), tracks[position]), tracks[position].device};
+  }
   const auto& devices = run.request().devices;
-  if (position < devices.size()) return lab::to_string(devices[position]);
-  return devices.empty() ? "cpu:0" : trf("device {}", position);
+  const Device device = position < devices.size() ? devices[position] : cpu();
+  return {lab::to_string(device), device};
 }
 
 // The images of one device's slice on one line, under a bar of the device's colour.
@@ -45,54 +54,56 @@ void draw_strip(const Panel& p, const TrainingRun& run, const Insight& insight,
     if (static_cast<std::size_t>(image.device) == position) images.push_back(&image);
   }
   if (images.empty()) return;
-  const float step = pixel_step(ui, kInsightSide), side = step * kInsightSide;
+  const float step = pixel_step(ui, kImageSide), side = step * kImageSide;
   images.resize(std::min(images.size(), pictures_beside(ui, side)));
-  const std::string name = strip_name(run, position);
-  caption(ui, name);
+  const StripDevice owner = strip_device(run, position);
+  caption(ui, owner.name);
   const std::string path = fmt::format("training/insight/batch/{}", position);
   const float bar = ui.px(4);
   const float each = side + ui.px(kPictureGap);
   const Item item =
       control(path, {each * static_cast<float>(images.size()) - ui.px(kPictureGap), side + bar});
   if (!item.visible) return;
-  const auto& devices = run.request().devices;
-  const Device device = position < devices.size() ? devices[position] : Device{};
   ImGui::GetWindowDrawList()->AddRectFilled(item.min, {item.max.x, item.min.y + bar - ui.px(1)},
-                                            styled(device_color(*ui.theme, device)));
+                                            styled(device_color(*ui.theme, owner.device)));
   for (std::size_t i = 0; i < images.size(); ++i) {
     const ImVec2 pos(item.min.x + each * static_cast<float>(i), item.min.y + bar);
-    draw_grey(images[i]->pixels, kInsightSide, pos, step);
+    draw_grey(images[i]->pixels, kImageSide, pos, step);
     hint_at(ui, pos, {pos.x + side, pos.y + side}, class_name(run, images[i]->label));
   }
-  record(ui, item, path, "strip", name, std::to_string(images.size()));
+  record(ui, item, path, "strip", owner.name, std::to_string(images.size()));
 }
 
-// Grey levels of the weights: the middle is 0, white the largest magnitude of all, black its
-// negative.
-std::vector<std::uint8_t> weight_greys(const std::vector<float>& weights) {
-  float most = 0;
-  for (const float w : weights) most = std::max(most, std::abs(w));
+// Grey levels of weights: the middle is 0, white is `most`, black its negative.
+std::vector<std::uint8_t> weight_greys(std::span<const float> weights, float most) {
   std::vector<std::uint8_t> out;
   out.reserve(weights.size());
   for (const float w : weights) {
-    const float share = most > 0 ? w / most : 0;
+    const float share = most > 0 && !std::isnan(w) ? std::clamp(w / most, -1.0F, 1.0F) : 0;
     out.push_back(static_cast<std::uint8_t>(std::lround(127.5F + 127.5F * share)));
   }
   return out;
 }
 
+float largest_magnitude(std::span<const float> weights) {
+  float most = 0;
+  for (const float w : weights) {
+    if (std::isfinite(w)) most = std::max(most, std::abs(w));
+  }
+  return most;
+}
+
 void draw_first_layer(const Panel& p, const Insight& insight) {
   Ui& ui = p.ui;
   if (insight.weights.empty()) return muted(ui, tr("The weights follow after the first epoch."));
-  const std::vector<std::uint8_t> grey = weight_greys(insight.weights);
   const auto each =
       static_cast<std::size_t>(insight.width) * static_cast<std::size_t>(insight.height);
   const float step = pixel_step(ui, insight.width);
   const ImVec2 size(step * static_cast<float>(insight.width),
                     step * static_cast<float>(insight.height));
   const std::size_t columns = pictures_beside(ui, size.x);
-  const std::size_t most_lines = insight.width == kInsightSide ? 1 : 2;
-  const std::size_t shown = std::min(grey.size() / each, columns * most_lines);
+  const std::size_t most_lines = insight.width == kImageSide ? 1 : 2;
+  const std::size_t shown = std::min(insight.weights.size() / each, columns * most_lines);
   const std::size_t lines = (shown + columns - 1) / columns;
   caption(ui, trf("First layer after step {}: {} of {} units, {} × {} weights each",
                   insight.weights_step, shown, insight.units, insight.width, insight.height));
@@ -101,6 +112,8 @@ void draw_first_layer(const Panel& p, const Insight& insight) {
                             {(size.x + gap) * static_cast<float>(std::min(shown, columns)) - gap,
                              (size.y + gap) * static_cast<float>(lines) - gap});
   if (!item.visible) return;
+  const std::span<const float> weights(insight.weights);
+  const auto grey = weight_greys(weights.first(shown * each), largest_magnitude(weights));
   for (std::size_t i = 0; i < shown; ++i) {
     const ImVec2 pos(item.min.x + (size.x + gap) * static_cast<float>(i % columns),
                      item.min.y + (size.y + gap) * static_cast<float>(i / columns));
@@ -125,8 +138,9 @@ void draw_training_insight(const Panel& p, const TrainingRun& run) {
   for (const BatchImage& image : insight->batch) {
     devices = std::max(devices, static_cast<std::size_t>(image.device) + 1);
   }
-  caption(p.ui, devices > 1 ? trf("Some images of step {}, by device", insight->step)
-                            : trf("Some images of step {}", insight->step));
+  if (devices > 0)
+    caption(p.ui, devices > 1 ? trf("Some images of step {}, by device", insight->step)
+                              : trf("Some images of step {}", insight->step));
   for (std::size_t d = 0; d < std::min(devices, kMostStrips); ++d) draw_strip(p, run, *insight, d);
   if (devices > kMostStrips) caption(p.ui, trf("and {} more devices", devices - kMostStrips));
   draw_first_layer(p, *insight);

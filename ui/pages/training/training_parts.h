@@ -39,6 +39,9 @@ void draw_accuracy_plot(const Panel& p);
 void draw_speed_plot(const Panel& p);
 void draw_seconds_plot(const Panel& p);
 
+// "cpu:0", or "rank 1 · cpu:0" if there are several ranks.
+std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track);
+
 // Shows where the devices' time goes; draws nothing for a run on one device.
 void draw_training_devices(const Panel& p, const TrainingRun& run);
 

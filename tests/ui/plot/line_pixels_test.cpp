@@ -1,0 +1,85 @@
+#include "ui/plot/line_pixels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace lab::ui::plot {
+namespace {
+
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+
+AxisMap map_of(float from, float to, Range range, Scale scale = Scale::Linear) {
+  return {.scale = scale, .range = range, .from = from, .to = to};
+}
+const AxisMap kX = map_of(0, 100, {0, 100});
+const AxisMap kY = map_of(100, 0, {0, 100});
+
+TEST(LinePixels, BreakAtGapsAndKeepSinglePoints) {
+  const Thinned line{.points = {{0, 10}, {10, 20}, {20, kGap}, {30, 50}, {40, kGap}, {50, 5}}};
+  const LinePixels pixels = line_pixels(line, kX, kY, false);
+  EXPECT_EQ(pixels.run_ends, (std::vector<std::size_t>{2, 3, 4}));
+  ASSERT_EQ(pixels.points.size(), 4U);
+  EXPECT_FLOAT_EQ(pixels.points[2].x, 30);
+  EXPECT_FLOAT_EQ(pixels.points[2].y, 50);
+  EXPECT_TRUE(pixels.strokes.empty());
+}
+
+TEST(LinePixels, LeaveOutWhatALogAxisCannotShow) {
+  const Thinned line{.points = {{0, 10}, {1, 10}, {100, 10}}};
+  const LinePixels pixels = line_pixels(line, map_of(0, 100, {1, 100}, Scale::Log10), kY, false);
+  ASSERT_EQ(pixels.points.size(), 2U);
+  EXPECT_NEAR(pixels.points[0].x, 0, 1e-3);
+  EXPECT_NEAR(pixels.points[1].x, 100, 1e-3);
+}
+
+TEST(LinePixels, MergeStepsOfEqualValues) {
+  const Thinned line{.points = {{0, 10}, {10, 10}, {20, 10}, {30, 40}}};
+  const LinePixels pixels = line_pixels(line, kX, kY, true);
+  ASSERT_EQ(pixels.points.size(), 4U) << "two ends, the corner and the new value";
+  EXPECT_FLOAT_EQ(pixels.points[2].x, 30);
+  EXPECT_FLOAT_EQ(pixels.points[2].y, 90);
+}
+
+TEST(LinePixels, DropInvisibleDetailButNotTheEnds) {
+  Thinned line{.points = {}, .dense = true};
+  for (int i = 0; i <= 400; ++i) line.points.push_back({i * 0.25, i * 0.25});
+  const LinePixels pixels = line_pixels(line, kX, kY, false);
+  EXPECT_LT(pixels.points.size(), 250U);
+  EXPECT_GT(pixels.points.size(), 100U);
+  EXPECT_FLOAT_EQ(pixels.points.front().x, 0);
+  EXPECT_FLOAT_EQ(pixels.points.back().x, 100);
+}
+
+TEST(LinePixels, CoverTheColumnsOfNoise) {
+  Thinned line{.points = {}, .dense = true};
+  for (int i = 0; i <= 200; ++i) line.points.push_back({i * 0.5, i % 2 == 0 ? 10.0 : 90.0});
+  const LinePixels pixels = line_pixels(line, kX, kY, false);
+  EXPECT_GE(pixels.strokes.size(), 100U);
+  EXPECT_TRUE(line_pixels(line, kX, kY, true).strokes.empty()) << "steps stay lines";
+}
+
+TEST(KeptPixels, AreComputedAnewOnlyIfSomethingChanged) {
+  const auto line = std::make_shared<const Thinned>(Thinned{.points = {{0, 10}, {10, 20}}});
+  const auto other = std::make_shared<const Thinned>(*line);
+  KeptPixels kept;
+  auto last = kept.of(line, kX, kY, false);
+  EXPECT_EQ(kept.of(line, kX, kY, false), last);
+  const auto changes = [&](const std::shared_ptr<const Thinned>& now, const AxisMap& x,
+                           const AxisMap& y, bool steps) {
+    const auto before = last;
+    last = kept.of(now, x, y, steps);
+    return last != before;
+  };
+  const AxisMap narrow = map_of(0, 50, {0, 100});
+  EXPECT_TRUE(changes(other, kX, kY, false));
+  EXPECT_TRUE(changes(other, narrow, kY, false));
+  EXPECT_TRUE(changes(other, narrow, narrow, false));
+  EXPECT_TRUE(changes(other, narrow, narrow, true));
+  EXPECT_FALSE(changes(other, narrow, narrow, true));
+}
+
+}  // namespace
+}  // namespace lab::ui::plot

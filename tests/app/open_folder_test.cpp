@@ -18,10 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string path_now() {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): no other thread runs
+  return path != nullptr ? path : "";
+}
+
 // Replaces PATH for its lifetime.
 class PathIs {
  public:
-  explicit PathIs(const std::string& path) : before_(std::getenv("PATH")) {
+  explicit PathIs(const std::string& path) : before_(path_now()) {
     ::setenv("PATH", path.c_str(), 1);
   }
   ~PathIs() { ::setenv("PATH", before_.c_str(), 1); }
@@ -38,7 +43,7 @@ TEST(OpenFolder, CallsTheDesktopsOpener) {
   std::ofstream(opener) << "#!/bin/sh\nprintf %s \"$1\" > " << seen << ".part\nmv " << seen
                         << ".part " << seen << "\n";
   fs::permissions(opener, fs::perms::owner_all);
-  const PathIs path(dir.path().string() + ":" + std::getenv("PATH"));
+  const PathIs path(dir.path().string() + ":" + path_now());
   open_folder_of(dir.path() / "plot.png");
   for (int i = 0; i < 600 && !fs::exists(seen); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// NOLINTBEGIN(concurrency-mt-unsafe): no other thread runs
 std::string path_now() {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): no other thread runs
+  const char* path = std::getenv("PATH");
   return path != nullptr ? path : "";
 }
 
@@ -36,6 +37,7 @@ class PathIs {
  private:
   std::string before_;
 };
+// NOLINTEND(concurrency-mt-unsafe)
 
 TEST(OpenFolder, CallsTheDesktopsOpener) {
   const test::TempDir dir;

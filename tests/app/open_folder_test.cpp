@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -12,32 +11,12 @@
 #include "compute/core/files/whole_file.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/variable.h"
 
 namespace lab::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-// NOLINTBEGIN(concurrency-mt-unsafe): no other thread runs
-std::string path_now() {
-  const char* path = std::getenv("PATH");
-  return path != nullptr ? path : "";
-}
-
-// Replaces PATH for its lifetime.
-class PathIs {
- public:
-  explicit PathIs(const std::string& path) : before_(path_now()) {
-    ::setenv("PATH", path.c_str(), 1);
-  }
-  ~PathIs() { ::setenv("PATH", before_.c_str(), 1); }
-  PathIs(const PathIs&) = delete;
-  PathIs& operator=(const PathIs&) = delete;
-
- private:
-  std::string before_;
-};
-// NOLINTEND(concurrency-mt-unsafe)
 
 TEST(OpenFolder, CallsTheDesktopsOpener) {
   const test::TempDir dir;
@@ -45,7 +24,8 @@ TEST(OpenFolder, CallsTheDesktopsOpener) {
   std::ofstream(opener) << "#!/bin/sh\nprintf %s \"$1\" > " << seen << ".part\nmv " << seen
                         << ".part " << seen << "\n";
   fs::permissions(opener, fs::perms::owner_all);
-  const PathIs path(dir.path().string() + ":" + path_now());
+  const std::string folders = dir.path().string() + ":/usr/bin:/bin";
+  const test::Variable path("PATH", folders.c_str());
   open_folder_of(dir.path() / "plot.png");
   for (int i = 0; i < 600 && !fs::exists(seen); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -55,7 +35,7 @@ TEST(OpenFolder, CallsTheDesktopsOpener) {
 
 TEST(OpenFolder, NamesTheFolderIfThereIsNoOpener) {
   const test::TempDir dir;
-  const PathIs path(dir.path().string());
+  const test::Variable path("PATH", dir.path().c_str());
   const std::string why =
       test::message_of([&] { open_folder_of(dir.path() / "plot.png"); }, Errc::Unsupported);
   EXPECT_NE(why.find("xdg-open is not installed"), std::string::npos) << why;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -78,10 +79,14 @@ TEST(TourExperiment, TakesTheFiguresFromTheOtherExperiments) {
   ASSERT_EQ(figures.size(), 4U);
   const TourFigure& peak = figures.at({cpu(), TourQuestion::Peak});
   EXPECT_DOUBLE_EQ(peak.value, probe.all<PeakSample>().back().gflops * 1e9);
-  for (const MatmulSample& sample : probe.all<MatmulSample>()) {
+  // A busy machine may leave no time for one of the kernels.
+  const auto products = probe.all<MatmulSample>();
+  for (const MatmulSample& sample : products) {
     EXPECT_EQ(sample.kernel == "naive" ? peak.plain_share : peak.best_share, sample.share_of_peak);
   }
-  ASSERT_TRUE(peak.plain_share && peak.best_share);
+  const auto shares = std::ranges::count_if(
+      products, [](const MatmulSample& sample) { return sample.share_of_peak.has_value(); });
+  EXPECT_EQ(shares, (peak.plain_share ? 1 : 0) + (peak.best_share ? 1 : 0));
   const TourFigure& bandwidth = figures.at({cpu(), TourQuestion::Bandwidth});
   EXPECT_DOUBLE_EQ(bandwidth.value, 20e9);
   EXPECT_DOUBLE_EQ(bandwidth.median, 10e9);

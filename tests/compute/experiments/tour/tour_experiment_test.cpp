@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -74,19 +73,17 @@ TEST(TourExperiment, AnswersEveryQuestionForEveryDevice) {
 TEST(TourExperiment, TakesTheFiguresFromTheOtherExperiments) {
   test::Probe probe;
   preset_bandwidths(probe.machine, memory_only());
-  probe.run(*make_tour_experiment(quick()));
+  StartTour request = quick();
+  request.seconds *= 4;  // on a busy machine, the plain kernel would not fit into less
+  probe.run(*make_tour_experiment(request));
   const Figures figures = complete_figures(probe);
   ASSERT_EQ(figures.size(), 4U);
   const TourFigure& peak = figures.at({cpu(), TourQuestion::Peak});
   EXPECT_DOUBLE_EQ(peak.value, probe.all<PeakSample>().back().gflops * 1e9);
-  // A busy machine may leave no time for one of the kernels.
-  const auto products = probe.all<MatmulSample>();
-  for (const MatmulSample& sample : products) {
+  for (const MatmulSample& sample : probe.all<MatmulSample>()) {
     EXPECT_EQ(sample.kernel == "naive" ? peak.plain_share : peak.best_share, sample.share_of_peak);
   }
-  const auto shares = std::ranges::count_if(
-      products, [](const MatmulSample& sample) { return sample.share_of_peak.has_value(); });
-  EXPECT_EQ(shares, (peak.plain_share ? 1 : 0) + (peak.best_share ? 1 : 0));
+  ASSERT_TRUE(peak.plain_share && peak.best_share);
   const TourFigure& bandwidth = figures.at({cpu(), TourQuestion::Bandwidth});
   EXPECT_DOUBLE_EQ(bandwidth.value, 20e9);
   EXPECT_DOUBLE_EQ(bandwidth.median, 10e9);

@@ -169,7 +169,13 @@ TEST_F(TrainingPage, ShowsTheBatchByDeviceAndTheFirstLayer) {
   request.devices = {cpu(0), cpu(1)};
   TrainingStarted started = training_started(false);
   started.request = request;
-  Insight insight{.step = 7, .units = 6, .width = 5, .height = 5, .weights_step = 7};
+  Insight insight{.step = 7,
+                  .batch = {},
+                  .units = 6,
+                  .width = 5,
+                  .height = 5,
+                  .weights = {},
+                  .weights_step = 7};
   for (int i = 0; i < 24; ++i) insight.batch.push_back({.label = i % 10, .device = i / 12});
   insight.weights.assign(6 * 25, 0.5F);
   ui::Model model(machine_of(2));

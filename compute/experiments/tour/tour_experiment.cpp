@@ -28,7 +28,7 @@ constexpr double kUsual_s = 20;
 constexpr double kKernel_s = 1.2, kCopy_s = 0.6, kTraining_s = 5;
 constexpr double kLeastShare = 0.25;  // of these, however many devices there are
 // A kernel whose single run takes four budgets is refused, and the plain one is slow.
-constexpr double kLeastKernel_s = 0.6;
+constexpr double kLeastKernel_s = 0.25;
 
 // Large enough that the plain kernel leaves the nearest cache, or that a GPU is filled.
 constexpr std::int64_t kCpuSize = 512, kGpuSize = 2048;

@@ -78,10 +78,13 @@ TEST(TourExperiment, TakesTheFiguresFromTheOtherExperiments) {
   ASSERT_EQ(figures.size(), 4U);
   const TourFigure& peak = figures.at({cpu(), TourQuestion::Peak});
   EXPECT_DOUBLE_EQ(peak.value, probe.all<PeakSample>().back().gflops * 1e9);
+  bool plain = false;  // refused where one run takes more than four budgets
   for (const MatmulSample& sample : probe.all<MatmulSample>()) {
+    plain = plain || sample.kernel == "naive";
     EXPECT_EQ(sample.kernel == "naive" ? peak.plain_share : peak.best_share, sample.share_of_peak);
   }
-  ASSERT_TRUE(peak.plain_share && peak.best_share);
+  EXPECT_TRUE(peak.best_share);
+  EXPECT_EQ(peak.plain_share.has_value(), plain);
   const TourFigure& bandwidth = figures.at({cpu(), TourQuestion::Bandwidth});
   EXPECT_DOUBLE_EQ(bandwidth.value, 20e9);
   EXPECT_DOUBLE_EQ(bandwidth.median, 10e9);

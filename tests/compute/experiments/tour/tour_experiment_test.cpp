@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -64,8 +65,12 @@ TEST(TourExperiment, AnswersEveryQuestionForEveryDevice) {
     EXPECT_FALSE(percentiles_text(one).empty());
     EXPECT_FALSE(sentence_of(one).empty());
   }
-  ASSERT_EQ(probe.all<Skipped>().size(), 1U);
-  EXPECT_EQ(probe.all<Skipped>()[0].what, "emu:0");
+  const auto skipped = probe.all<Skipped>();
+  EXPECT_EQ(std::ranges::count(skipped, "emu:0", &Skipped::what), 1);
+  for (const Skipped& one : skipped) {
+    // The plain kernel is refused where one run takes more than four budgets.
+    EXPECT_TRUE(one.what == "emu:0" || one.what.starts_with("naive")) << one.what;
+  }
   for (const auto& tensor : probe.machine.at(cpu()).memory().list()) ADD_FAILURE() << tensor.name;
 }
 

@@ -9,7 +9,7 @@ const std::vector<std::vector<std::string>>& SettingDifferences::of(
   for (const TrainingRun* run : runs) now.emplace_back(run->id(), run->started().has_value());
   if (now != runs_) {
     settings_ = settings_that_differ(runs);
-    differences_ = differing_settings(runs);
+    differences_ = by_run(settings_, runs.size());
     runs_ = std::move(now);
   }
   return differences_;

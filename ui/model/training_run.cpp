@@ -192,13 +192,18 @@ std::vector<DifferingSetting> settings_that_differ(const std::vector<const Train
   return first;
 }
 
-std::vector<std::vector<std::string>> differing_settings(
-    const std::vector<const TrainingRun*>& runs) {
-  std::vector<std::vector<std::string>> different(runs.size());
-  for (const DifferingSetting& setting : settings_that_differ(runs)) {
-    for (std::size_t i = 0; i < runs.size(); ++i) different[i].push_back(setting.values[i]);
+std::vector<std::vector<std::string>> by_run(const std::vector<DifferingSetting>& settings,
+                                             std::size_t runs) {
+  std::vector<std::vector<std::string>> different(runs);
+  for (const DifferingSetting& setting : settings) {
+    for (std::size_t i = 0; i < runs; ++i) different[i].push_back(setting.values[i]);
   }
   return different;
+}
+
+std::vector<std::vector<std::string>> differing_settings(
+    const std::vector<const TrainingRun*>& runs) {
+  return by_run(settings_that_differ(runs), runs.size());
 }
 
 std::string change_text(const TrainingChanged& change) {

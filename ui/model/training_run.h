@@ -70,8 +70,11 @@ struct DifferingSetting {
 // The settings in which the runs differ, the usual ones first; none for a single run.
 std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs);
 
-// For each run, the settings in which the runs differ: "lr 0.3", "batch 128". The lists are empty
-// for a single run.
+// The same by run: "lr 0.3", "batch 128" for each of `runs` runs.
+std::vector<std::vector<std::string>> by_run(const std::vector<DifferingSetting>& settings,
+                                             std::size_t runs);
+
+// For each run, the settings in which the runs differ. The lists are empty for a single run.
 std::vector<std::vector<std::string>> differing_settings(
     const std::vector<const TrainingRun*>& runs);
 

@@ -111,10 +111,11 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
     for (std::int64_t i = block.begin; i < block.end; i += mr_) {
       if (!one_strip) set_rows(i, /*first_tile=*/j == panel.begin);
       if (i + mr_ >= block.end && j + nr_ < panel.end) {
-        if (new_b)
+        if (new_b) {
           product_.fetch_b(args, j + nr_);
-        else if (b != nullptr && !one_strip)
+        } else if (b != nullptr) {
           product_.fetch_packed_b(args, b + nr_ * steps.size());
+        }
       }
       if (new_b && i == block.begin) {
         product_.tile_and_pack(args, b);

@@ -25,7 +25,7 @@ constexpr std::int64_t kTermsToPrefetch = 64;
 constexpr std::int64_t kRowsToPrefetch = 16;
 constexpr int kLine = 16;  // floats per cache line
 // Whether B is prefetched in every tile, not only while it is packed or for the next strip. Zen 3
-// loses a sixth of its peak by prefetching what L1 or the hardware's prefetchers already have.
+// loses up to a quarter of its peak by prefetching what L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
 // MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers.

@@ -12,6 +12,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/fonts.h"
+#include "ui/pages/training/training_parts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 
@@ -173,8 +174,9 @@ void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) 
 }
 
 bool shows_synthetic(const Panel& p) {
-  return p.view.page == Page::Training && !p.model.runs().empty() &&
-         p.model.runs().back().synthetic();
+  if (p.view.page != Page::Training) return false;
+  const TrainingRun* run = newest_run(p);
+  return run != nullptr && run->synthetic();
 }
 
 // Draws chips for as many devices as fit, from the right edge; returns their left end.

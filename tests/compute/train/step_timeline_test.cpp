@@ -1,6 +1,7 @@
 // Recorded timelines of training steps, and the Chrome trace made from them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "compute/core/files/whole_file.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/train/step_recorder.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 
@@ -175,6 +177,24 @@ TEST_F(TraceFile, CannotBeWrittenIntoAMissingFolder) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("/no-such-folder/trace.json"), std::string::npos);
   }
+}
+
+TEST_F(TraceFile, IsLeftOutWithAWarningOnAFullDisk) {
+  const test::TempDir dir;
+  StartTraining request = small_request(1);
+  request.trace_file = (dir.path() / "trace.json").string();
+  test::Probe probe(1);
+  {
+    const test::FileSizeLimit full(1024);
+    probe.run(*make_training_experiment(request));
+  }
+  EXPECT_EQ(probe.all<TrainingDone>().size(), 1U) << "the other results remain";
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+  const auto lines = probe.all<LogLine>();
+  const auto warning = std::ranges::find(lines, Severity::Warning, &LogLine::severity);
+  ASSERT_NE(warning, lines.end());
+  EXPECT_NE(warning->text.find("no trace was written: "), std::string::npos) << warning->text;
+  EXPECT_NE(warning->text.find(request.trace_file), std::string::npos) << warning->text;
 }
 
 TEST(TraceSteps, AreBoundedAndSpreadOverTheTraining) {

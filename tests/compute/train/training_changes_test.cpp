@@ -1,8 +1,11 @@
 // Settings changed while a training runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +46,26 @@ void run_with_change(test::Probe& probe, const StartTraining& request,
     return false;
   });
 }
+
+// A training that calls `on_result` with each result, on its own thread.
+class Observed final : public Experiment {
+ public:
+  Observed(StartTraining request, std::function<void(const Payload&)> on_result)
+      : request_(std::move(request)), on_result_(std::move(on_result)) {}
+  void run(RunContext& ctx) override {
+    const StartTraining request = complete_request(request_, ctx.machine());
+    const Dataset data = load_training_data(request, ctx);
+    const TrainingSink sink = [&](Payload payload) {
+      on_result_(payload);
+      ctx.emit(std::move(payload));
+    };
+    run_training(request, ctx, sink, [&]() -> const Dataset& { return data; });
+  }
+
+ private:
+  const StartTraining request_;
+  const std::function<void(const Payload&)> on_result_;
+};
 
 TEST(TrainingChanges, ApplyToTheStepsThatFollow) {
   StartTraining request = changed_while_running();
@@ -88,46 +111,50 @@ TEST(TrainingChanges, DivideTheBatchAnew) {
   EXPECT_EQ(probe.all<TrainingChanged>().at(0).after, "3,1");
 }
 
+bool warns(const test::Probe& probe, const std::string& of) {
+  return std::ranges::any_of(probe.all<LogLine>(), [&](const LogLine& line) {
+    return line.severity == Severity::Warning && line.text.find(of) != std::string::npos;
+  });
+}
+
 TEST(TrainingChanges, AreIgnoredWithAReasonIfInvalid) {
   test::Probe probe;
   probe.control.change({.lr = -1});
   probe.run(*make_training_experiment(changed_while_running()));
   EXPECT_TRUE(probe.all<TrainingChanged>().empty());
   EXPECT_EQ(probe.all<StepDone>().size(), 6U);
-  bool told = false;
-  for (const LogLine& line : probe.all<LogLine>()) {
-    told = told || (line.severity == Severity::Warning &&
-                    line.text.find("learning rate is -1") != std::string::npos);
-  }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(warns(probe, "learning rate is -1"));
 }
 
-// Makes a change from within the training, at its end.
-class ChangedAtTheEnd final : public Experiment {
- public:
-  ChangedAtTheEnd(StartTraining request, RunControl& control)
-      : request_(std::move(request)), control_(control) {}
-  void run(RunContext& ctx) override {
-    const StartTraining request = complete_request(request_, ctx.machine());
-    const Dataset data = load_training_data(request, ctx);
-    std::int64_t epochs = 0;
-    const TrainingSink sink = [&](Payload payload) {
-      if (std::holds_alternative<EpochDone>(payload) && ++epochs == request.epochs) {
-        control_.change({.epochs = request.epochs + 1});
-      }
-      ctx.emit(std::move(payload));
-    };
-    run_training(request, ctx, sink, [&]() -> const Dataset& { return data; });
-  }
-
- private:
-  const StartTraining request_;
-  RunControl& control_;
-};
+TEST(TrainingChanges, AreIgnoredIfTheLargerShareDoesNotFit) {
+  StartTraining request = changed_while_running();
+  request.devices = {cpu(0), cpu(1)};
+  test::Probe probe(2);
+  MemoryAccount& memory = probe.machine.at(cpu(1)).memory();
+  std::optional<TensorId> filler;
+  Observed experiment(request, [&](const Payload& payload) {
+    if (filler || !std::holds_alternative<StepDone>(payload)) return;
+    filler = memory.reserve(memory.free_bytes(), {});
+    probe.control.change({.share_policy = SharePolicy::Listed, .shares = {1, 7}});
+  });
+  probe.run(experiment);
+  memory.release(filler.value());
+  EXPECT_TRUE(warns(probe, "the training goes on unchanged: "));
+  EXPECT_TRUE(probe.all<TrainingChanged>().empty());
+  const auto steps = probe.all<StepDone>();
+  ASSERT_EQ(steps.size(), 6U);
+  EXPECT_EQ(steps.back().devices.at(1).images, 64);
+}
 
 TEST(TrainingChanges, AddEpochsDuringTheLastEvaluation) {
   test::Probe probe;
-  ChangedAtTheEnd experiment(changed_while_running(), probe.control);
+  const StartTraining request = changed_while_running();
+  std::int64_t epochs = 0;
+  Observed experiment(request, [&](const Payload& payload) {
+    if (std::holds_alternative<EpochDone>(payload) && ++epochs == request.epochs) {
+      probe.control.change({.epochs = request.epochs + 1});
+    }
+  });
   probe.run(experiment);
   EXPECT_EQ(probe.all<EpochDone>().size(), 3U);
   EXPECT_EQ(probe.all<StepDone>().size(), 9U);

@@ -488,13 +488,33 @@ TEST_F(PanelCommands, RunsCanBeHiddenRenamedAndRemoved) {
   lab.press(GLFW_KEY_ENTER);
   ASSERT_TRUE(lab.visible("training/runs/1/rename")) << "Enter ends the renaming";
   EXPECT_EQ(lab.backend.find("training/runs/1/rename")->label, "slow start");
-  EXPECT_FALSE(lab.visible("training/runs/2/delete")) << "the newest run stays";
+  lab.click("training/runs/2/delete");
+  EXPECT_FALSE(lab.visible("training/runs/2/rename"));
+  EXPECT_EQ(lab.backend.find("training/run_name")->label, "slow start")
+      << "the newest that is left";
   lab.click("training/runs/1/delete");
-  EXPECT_FALSE(lab.visible("training/runs/1/rename"));
-  EXPECT_TRUE(lab.visible("training/runs/2/rename"));
+  EXPECT_TRUE(lab.visible("training/empty"));
   lab.click("training/runs/undo");
+  EXPECT_EQ(lab.backend.find("training/run_name")->label, "slow start");
   EXPECT_TRUE(lab.visible("training/runs/1/rename"));
+  EXPECT_FALSE(lab.visible("training/runs/2/rename"));
+  lab.click("training/runs/undo");
+  EXPECT_TRUE(lab.visible("training/runs/2/rename"));
   EXPECT_FALSE(lab.visible("training/runs/undo"));
+}
+
+TEST_F(PanelCommands, ARunInProgressCannotBeDeleted) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  lab.open(Page::Training);
+  lab.show(std::move(model));
+  EXPECT_TRUE(lab.visible("training/runs/1/rename"));
+  EXPECT_FALSE(lab.visible("training/runs/1/delete"));
+  lab.model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("training/runs/1/delete"));
 }
 
 TEST_F(PanelCommands, DivergenceIsSaid) {

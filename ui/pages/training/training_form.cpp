@@ -257,7 +257,7 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
 // results are visible without scrolling.
 bool settings_shown(const Panel& p, TrainingForm& form) {
   if (!p.folded()) return true;
-  bool open = form.settings_open.value_or(p.model.runs().empty());
+  bool open = form.settings_open.value_or(newest_run(p) == nullptr);
   if (foldout(p.ui, "training/settings", open ? tr("Settings") : settings_text(p, form), open)) {
     form.settings_open = open;
   }

@@ -35,12 +35,12 @@ namespace {
 void empty_card(const Panel& p) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  if (!empty_page(p, "training/empty",
-                  tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
-                     "each epoch, and which classes the network confuses."),
-                  tr("Train"))) {
-    return;
-  }
+  const char* const text =
+      p.view.forms.training.removed.empty()
+          ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
+               "each epoch, and which classes the network confuses.")
+          : tr("All runs are deleted; Undo brings them back until the window closes.");
+  if (!empty_page(p, "training/empty", text, tr("Train"))) return;
   const TrainingForm& form = p.view.forms.training;
   const MachineInfo& machine = p.model.machine();
   const bool fits = problem([&] { return to_command(form, machine); }).empty();
@@ -105,40 +105,39 @@ void summary_card(const Panel& p, const TrainingRun& run) {
 }
 
 // The loss with the runs beside it, or below it where there is no space.
-void loss_and_runs(const Panel& p) {
+void loss_and_runs(const Panel& p, const TrainingRun& newest) {
   constexpr float kBeside = 700, kList = 284;  // units
   if (width_left(p) < kBeside) {
-    draw_loss_plot(p);
+    draw_loss_plot(p, newest);
     draw_training_runs(p, 0);
     return;
   }
   Row row(p.ui, {1, -kList});
   row.next();
-  draw_loss_plot(p);
+  draw_loss_plot(p, newest);
   const float height = ImGui::GetItemRectSize().y / p.ui.scale;
   row.next();
   draw_training_runs(p, height);
 }
 
-void plots(const Panel& p) {
-  const TrainingRun& newest = p.model.runs().back();
-  loss_and_runs(p);
+void plots(const Panel& p, const TrainingRun& newest) {
+  loss_and_runs(p, newest);
   draw_training_devices(p, newest);
   if (newest.request().timeline) draw_training_timeline(p, newest);
   if (profile_requested(newest)) draw_training_layers(p, newest);
   {
     Pair pair(p);
     pair.next();
-    draw_accuracy_plot(p);
+    draw_accuracy_plot(p, newest);
     pair.next();
-    draw_speed_plot(p);
+    draw_speed_plot(p, newest);
   }
   draw_training_insight(p, newest);
   {
     constexpr float kConfusion = 1240;  // units, beside which its numbers can be read
     Pair pair(p, kConfusion);
     pair.next();
-    draw_seconds_plot(p);
+    draw_seconds_plot(p, newest);
     pair.next();
     draw_confusion(p, newest);
   }
@@ -148,9 +147,7 @@ void plots(const Panel& p) {
 }
 
 // Says that the loss of a run of this session has left all bounds, and what to do.
-void divergence_box(const Panel& p) {
-  if (p.model.runs().empty()) return;
-  const TrainingRun& run = p.model.runs().back();
+void divergence_box(const Panel& p, const TrainingRun& run) {
   if (!run.diverged_at() || run.restored() || p.model.state(Page::Training).phase == Phase::Failed)
     return;
   const double usual = find_model(run.request().model)->learning_rate;
@@ -170,13 +167,15 @@ void divergence_box(const Panel& p) {
 
 void training_results(const Panel& p) {
   outcome_box(p, Page::Training);
-  divergence_box(p);
-  if (p.model.runs().empty()) {
+  const TrainingRun* newest = newest_run(p);
+  if (newest == nullptr) {
+    if (!p.view.forms.training.removed.empty()) draw_training_runs(p, 0);
     empty_card(p);
     return;
   }
-  summary_card(p, p.model.runs().back());
-  plots(p);
+  divergence_box(p, *newest);
+  summary_card(p, *newest);
+  plots(p, *newest);
 }
 
 }  // namespace

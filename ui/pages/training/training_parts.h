@@ -13,6 +13,8 @@ namespace lab::ui {
 
 void draw_training_form(const Panel& p);
 
+// The newest run that is not deleted, which the page is about; null if there is none.
+const TrainingRun* newest_run(const Panel& p);
 // The run of the training in progress; null if there is none, as while a probe measures the speed.
 const TrainingRun* running_training(const Panel& p);
 
@@ -34,10 +36,10 @@ void draw_larger_batch(const Panel& p, TrainingForm& form);
 std::string shares_problem(const TrainingForm& form, const MachineInfo& machine);
 
 // Plots of the newest training run, with the kept runs overlaid.
-void draw_loss_plot(const Panel& p);
-void draw_accuracy_plot(const Panel& p);
-void draw_speed_plot(const Panel& p);
-void draw_seconds_plot(const Panel& p);
+void draw_loss_plot(const Panel& p, const TrainingRun& newest);
+void draw_accuracy_plot(const Panel& p, const TrainingRun& newest);
+void draw_speed_plot(const Panel& p, const TrainingRun& newest);
+void draw_seconds_plot(const Panel& p, const TrainingRun& newest);
 
 // "cpu:0", or "rank 1 · cpu:0" if there are several ranks.
 std::string device_text(const DeviceTracks& tracks, const DeviceTrack& track);
@@ -67,7 +69,7 @@ void draw_predictions(const Panel& p, const TrainingRun& run);
 void draw_confusion(const Panel& p, const TrainingRun& run);
 
 // A kept run that is shown. The list is ordered oldest first; the newest run is in it unless the
-// user has hidden it.
+// user has hidden or deleted it.
 struct ShownRun {
   const TrainingRun* run = nullptr;
   std::string name;  // as renamed, with ", synthetic" if applicable

@@ -126,9 +126,9 @@ std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view c
   return shown.run->synthetic() ? trf("{}, synthetic", curve) : std::string(curve);
 }
 
-std::string title_with(const Panel& p, std::string_view text) {
-  const bool synthetic = p.model.runs().back().synthetic();
-  return synthetic ? fmt::format("{}   {}", text, tr("(synthetic data)")) : std::string(text);
+std::string title_with(const TrainingRun& newest, std::string_view text) {
+  return newest.synthetic() ? fmt::format("{}   {}", text, tr("(synthetic data)"))
+                            : std::string(text);
 }
 
 std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
@@ -193,9 +193,8 @@ std::vector<ShownRun> timed_runs(const Panel& p) {
 }
 
 // What a plot of times says while it is empty.
-const char* no_time_text(const Panel& p, const char* otherwise) {
-  const bool timed = p.model.runs().empty() || p.model.runs().back().timed();
-  return timed ? otherwise : tr(kEmulatedGpu);
+const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
+  return newest.timed() ? otherwise : tr(kEmulatedGpu);
 }
 
 }  // namespace
@@ -272,9 +271,9 @@ float loss_height(const Panel& p) {
 
 }  // namespace
 
-void draw_loss_plot(const Panel& p) {
+void draw_loss_plot(const Panel& p, const TrainingRun& newest) {
   Card card(
-      p, "training/loss", title_with(p, tr("Loss")),
+      p, "training/loss", title_with(newest, tr("Loss")),
       {.hint = tr("Pale: every step. Solid: exponential average, computed from every step.")});
   if (!card) return;
   loss_controls(p);
@@ -303,8 +302,8 @@ void draw_loss_plot(const Panel& p) {
              p.out);
 }
 
-void draw_accuracy_plot(const Panel& p) {
-  Card card(p, "training/accuracy", title_with(p, tr("Accuracy")),
+void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
+  Card card(p, "training/accuracy", title_with(newest, tr("Accuracy")),
             {.hint = tr("Training: average over the epoch. Test: after each epoch, on images not "
                         "used for training. Pale: batches, smoothed.")});
   if (!card) return;
@@ -326,7 +325,7 @@ void draw_accuracy_plot(const Panel& p) {
     test.group = tr("test");
     series.push_back(std::move(test));
   }
-  const std::vector<plot::Reference> references = published_accuracy(p, p.model.runs().back());
+  const std::vector<plot::Reference> references = published_accuracy(p, newest);
   const plot::Axes axes{.x = x_of(p), .y = {.label = tr("accuracy"), .max = 1}};
   plot::draw(p.ui, "training/plot/accuracy", axes, series,
              {.height = 220,
@@ -337,8 +336,8 @@ void draw_accuracy_plot(const Panel& p) {
              p.out);
 }
 
-void draw_speed_plot(const Panel& p) {
-  Card card(p, "training/speed", title_with(p, tr("Images per second")),
+void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
+  Card card(p, "training/speed", title_with(newest, tr("Images per second")),
             {.hint = tr("Images per step divided by its time, excluding data loading and "
                         "evaluation. Pale: each step. Solid: average over about 20 steps. Several "
                         "devices are stacked; the top edge is the total.")});
@@ -360,13 +359,13 @@ void draw_speed_plot(const Panel& p) {
   plot::draw(p.ui, "training/plot/speed", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,
-              .empty_text = no_time_text(p, tr("No step yet")),
+              .empty_text = no_time_text(newest, tr("No step yet")),
               .dimmed = waiting(p)},
              p.out);
 }
 
-void draw_seconds_plot(const Panel& p) {
-  Card card(p, "training/seconds", title_with(p, tr("Seconds per epoch")),
+void draw_seconds_plot(const Panel& p, const TrainingRun& newest) {
+  Card card(p, "training/seconds", title_with(newest, tr("Seconds per epoch")),
             {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;
@@ -382,7 +381,7 @@ void draw_seconds_plot(const Panel& p) {
                         .y = {.label = tr("time"), .unit = "s", .min = 0}};
   plot::draw(p.ui, "training/plot/seconds", axes, series,
              {.height = 220,
-              .empty_text = no_time_text(p, tr("No epoch yet")),
+              .empty_text = no_time_text(newest, tr("No epoch yet")),
               .legend = false,
               .dimmed = waiting(p)},
              p.out);

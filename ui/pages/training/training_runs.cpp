@@ -27,10 +27,17 @@ const RunChoice* choice_of(const Panel& p, JobId id) {
 
 bool listed(const Panel& p, const TrainingRun& run) {
   const RunChoice* choice = choice_of(p, run.id());
-  return choice == nullptr || !choice->removed || &run == &p.model.runs().back();
+  return choice == nullptr || !choice->removed;
 }
 
 }  // namespace
+
+const TrainingRun* newest_run(const Panel& p) {
+  const auto& runs = p.model.runs();
+  const auto found = std::find_if(runs.rbegin(), runs.rend(),
+                                  [&](const TrainingRun& run) { return listed(p, run); });
+  return found == runs.rend() ? nullptr : &*found;
+}
 
 // A number distinguishes runs with equal settings.
 std::string run_name(const Panel& p, const TrainingRun& run) {
@@ -56,15 +63,13 @@ plot::Line run_line(const TrainingRun& run) {
 
 std::vector<ShownRun> shown_runs(const Panel& p) {
   std::vector<ShownRun> shown;
+  const TrainingRun* newest = newest_run(p);
   for (const TrainingRun& run : p.model.runs()) {
-    const bool newest = &run == &p.model.runs().back();
     const RunChoice* choice = choice_of(p, run.id());
-    if (choice != nullptr && (choice->removed || !choice->shown) && !(newest && choice->shown)) {
-      continue;
-    }
+    if (choice != nullptr && (choice->removed || !choice->shown)) continue;
     std::string name = run_name(p, run);
     if (run.synthetic()) name = trf("{}, synthetic", name);
-    shown.push_back({&run, std::move(name), run_color(p, run), newest});
+    shown.push_back({&run, std::move(name), run_color(p, run), &run == newest});
   }
   return shown;
 }
@@ -213,7 +218,7 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   const std::string base = fmt::format("training/runs/{}", run.id());
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
-  const bool newest = &run == &p.model.runs().back();
+  const bool running = &run == running_training(p);
   const bool renaming = p.view.forms.training.renaming == run.id();
   const int captions = different.empty() && run.changes().empty() ? 1 : 2;
   const float head = renaming ? kControlHeight + 4 : kLine;
@@ -225,9 +230,9 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   if (renaming) {
     name_field(p, run, base, {left, pos.y});
   } else {
-    const float end = newest ? right : right - ui.px(kLine + 4);
+    const float end = running ? right : right - ui.px(kLine + 4);
     name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, different);
-    if (!newest) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
+    if (!running) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
   }
   if (!visible) return;
   float y = pos.y + ui.px(head);
@@ -247,6 +252,7 @@ void undo_line(const Panel& p) {
   const auto& runs = p.model.runs();
   const auto find = [&](JobId id) { return std::ranges::find(runs, id, &TrainingRun::id); };
   std::erase_if(form.removed, [&](JobId id) { return find(id) == runs.end(); });
+  std::erase_if(form.smoothed, [&](const auto& entry) { return find(entry.first) == runs.end(); });
   if (form.removed.empty()) return;
   const JobId last = form.removed.back();
   caption(p.ui, trf("Removed: {}", run_name(p, *find(last))));

@@ -15,27 +15,37 @@ void keep_recent(Column64& t_s, std::initializer_list<Column64*> others) {
   for (Column64* column : others) drop_front(*column, count);
 }
 
-void Curves::add(double at_s, const Maybe<double>& utilisation_now,
-                 const Maybe<double>& clock_mhz_now, const Maybe<double>& temperature_c_now) {
+void Curves::add(double at_s, const CurvePoint& point) {
   if (!t_s.empty() && at_s <= t_s.back()) return;
   t_s.push_back(at_s);
-  utilisation.push_back(utilisation_now.value_or(kNoValue));
-  clock_mhz.push_back(clock_mhz_now.value_or(kNoValue));
-  temperature_c.push_back(temperature_c_now.value_or(kNoValue));
-  keep_recent(t_s, {&utilisation, &clock_mhz, &temperature_c});
+  utilisation.push_back(point.utilisation);
+  memory_free_bytes.push_back(point.memory_free_bytes);
+  clock_mhz.push_back(point.clock_mhz);
+  temperature_c.push_back(point.temperature_c);
+  power_w.push_back(point.power_w);
+  keep_recent(t_s, {&utilisation, &memory_free_bytes, &clock_mhz, &temperature_c, &power_w});
 }
 
 void DeviceHistory::add(const DeviceTelemetry& reading) {
   last = reading;
   seen = true;
   if (is_gpu(reading.device)) return;
-  Curves::add(reading.t_s, reading.utilisation, reading.clock_mhz, reading.temperature_c);
+  Curves::add(reading.t_s,
+              {.utilisation = reading.utilisation.value_or(kNoValue),
+               .memory_free_bytes = static_cast<double>(reading.memory_available_bytes),
+               .clock_mhz = reading.clock_mhz.value_or(kNoValue),
+               .temperature_c = reading.temperature_c.value_or(kNoValue)});
 }
 
 void GpuHistory::add(const GpuTelemetry& reading) {
   last = reading;
   seen = true;
-  Curves::add(reading.t_s, reading.utilisation, reading.sm_clock_mhz, reading.temperature_c);
+  const Maybe<std::int64_t>& free = reading.memory_free_bytes;
+  Curves::add(reading.t_s, {.utilisation = reading.utilisation.value_or(kNoValue),
+                            .memory_free_bytes = free ? static_cast<double>(*free) : kNoValue,
+                            .clock_mhz = reading.sm_clock_mhz.value_or(kNoValue),
+                            .temperature_c = reading.temperature_c.value_or(kNoValue),
+                            .power_w = reading.power_w.value_or(kNoValue)});
 }
 
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {

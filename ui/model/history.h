@@ -17,17 +17,27 @@ inline constexpr std::size_t kHistoryPoints = 1 << 14;
 // in blocks, so that appending stays cheap: columns hold at most twice the limits. Parallel to t_s.
 void keep_recent(Column64& t_s, std::initializer_list<Column64*> others);
 
+// What the curves keep of a reading; NaN if unknown.
+struct CurvePoint {
+  double utilisation = kNoValue;  // 0..1
+  double memory_free_bytes = kNoValue;
+  double clock_mhz = kNoValue;
+  double temperature_c = kNoValue;
+  double power_w = kNoValue;
+};
+
 // Readings over time, oldest first; unknown values are NaN.
 struct Curves {
   Column64 t_s;
-  Column64 utilisation;  // 0..1
+  Column64 utilisation;        // 0..1
+  Column64 memory_free_bytes;  // of the machine (CPU devices) or the GPU
   Column64 clock_mhz;
   Column64 temperature_c;
+  Column64 power_w;
 
  protected:
   // Ignores a reading that is not later than the last one.
-  void add(double t_s, const Maybe<double>& utilisation, const Maybe<double>& clock_mhz,
-           const Maybe<double>& temperature_c);
+  void add(double t_s, const CurvePoint& point);
 };
 
 // Readings of one device. The curves of a GPU are stored in its GpuRecord.

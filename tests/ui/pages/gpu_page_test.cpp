@@ -94,6 +94,32 @@ TEST(GpuPage, ShowsAnUnusedGpu) {
   EXPECT_TRUE(lab.visible("devices/plot/legend/GPU 0"));
 }
 
+TEST(GpuPage, ChartShowsEachMemoryOnce) {
+  Model model(machine_of(2));
+  for (int i = 0; i < 20; ++i) {
+    Telemetry all = telemetry({cpu(0), cpu(1)}, i, 0.3);
+    if (i == 0) all.gpu_facts = {gpu_facts()};
+    all.gpus = {gpu_reading(i)};
+    model.apply(event(0, i, all));
+  }
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible("devices/plot/legend/cpu:1"));
+  lab.click("devices/quantity/Memory");
+  EXPECT_TRUE(lab.visible("devices/plot/legend/main memory"));
+  EXPECT_TRUE(lab.visible("devices/plot/legend/GPU 0"));
+  EXPECT_FALSE(lab.visible("devices/plot/legend/cpu:1"));
+  lab.click("devices/quantity/Power");
+  EXPECT_EQ(lab.backend.find("devices/chart")->label, "Power");
+}
+
+TEST(GpuPage, PowerIsOfferedWithAGpuOnly) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1600});
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible("devices/quantity/Memory"));
+  EXPECT_FALSE(lab.visible("devices/quantity/Power"));
+}
+
 // Choosing a device moves nothing on the left and leaves the chart in place.
 TEST(GpuPage, DetailsDoNotPushTheirNeighbours) {
   Lab lab(with_gpu(), 1, {1280, 2400});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "compute/core/language.h"
 #include "ui/pages/devices/devices_parts.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr double kShown_min = 10;
 
-// A telemetry quantity and the unit in which it is displayed.
+// A quantity of the chart.
 struct Quantity {
   const char* name;  // LAB_TEXT
   const char* text;  // LAB_TEXT
@@ -20,21 +21,64 @@ struct Quantity {
   double factor;  // from the column to the unit of the axis
   const char* unit;
   std::optional<double> min = {}, max = {};
+  Maybe<double> DeviceTelemetry::*of_cpu = nullptr;  // the reading; null: always known or never
+  Maybe<double> GpuTelemetry::*of_gpu = nullptr;
 };
 
-constexpr const char* kUtilisation = LAB_TEXT("Utilisation");
-constexpr const char* kTemperature = LAB_TEXT("Temperature");
-constexpr const char* kClock = LAB_TEXT("Clock");
+constexpr std::array kQuantities = {
+    Quantity{LAB_TEXT("Utilisation"),
+             LAB_TEXT("Share of time each device was busy with any program."), &Curves::utilisation,
+             100, "%", 0, 100, &DeviceTelemetry::utilisation, &GpuTelemetry::utilisation},
+    Quantity{LAB_TEXT("Memory"),
+             LAB_TEXT("Share of each memory in use by any program: the main memory, which all CPU "
+                      "devices share, and each GPU's."),
+             &Curves::memory_free_bytes, 100, "%", 0, 100},
+    Quantity{LAB_TEXT("Temperature"),
+             LAB_TEXT("Of the hottest sensor of each device."),
+             &Curves::temperature_c,
+             1,
+             "°C",
+             {},
+             {},
+             &DeviceTelemetry::temperature_c,
+             &GpuTelemetry::temperature_c},
+    Quantity{LAB_TEXT("Clock"),
+             LAB_TEXT("Mean over each device's cores."),
+             &Curves::clock_mhz,
+             1e6,
+             "Hz",
+             0,
+             {},
+             &DeviceTelemetry::clock_mhz,
+             &GpuTelemetry::sm_clock_mhz},
+    Quantity{LAB_TEXT("Power"),
+             LAB_TEXT("Of each GPU with its memory."),
+             &Curves::power_w,
+             1,
+             "W",
+             0,
+             {},
+             nullptr,
+             &GpuTelemetry::power_w},
+};
 
-const std::array<Quantity, 3>& quantities() {
-  static const std::array<Quantity, 3> kAll = {{
-      {kUtilisation, LAB_TEXT("Share of time each device was busy with any program."),
-       &Curves::utilisation, 100, "%", 0, 100},
-      {kTemperature, LAB_TEXT("Of the hottest sensor of each device."), &Curves::temperature_c, 1,
-       "°C"},
-      {kClock, LAB_TEXT("Mean over each device's cores."), &Curves::clock_mhz, 1e6, "Hz", 0},
-  }};
-  return kAll;
+// Power is read from GPUs only.
+std::span<const Quantity> quantities_of(const std::vector<DeviceEntry>& entries) {
+  const bool gpus =
+      std::ranges::any_of(entries, [](const DeviceEntry& entry) { return entry.gpu != nullptr; });
+  return std::span(kQuantities).first(kQuantities.size() - (gpus ? 0 : 1));
+}
+
+bool is_memory(const Quantity& quantity) {
+  return quantity.column == &Curves::memory_free_bytes;
+}
+
+// Bytes of the memory that the curves of the entry tell of; 0 if unknown.
+double memory_bytes(const DeviceEntry& entry) {
+  if (entry.gpu != nullptr) {
+    return static_cast<double>(entry.gpu->facts.memory_total_bytes.value_or(0));
+  }
+  return entry.info == nullptr ? 0 : static_cast<double>(entry.info->memory_total_bytes);
 }
 
 bool has_number(const Column64& readings) {
@@ -52,18 +96,23 @@ struct Lines {
   }
 
   // Shifts the times so that now is 0, in minutes.
-  void add(const DeviceEntry& entry, const Curves& curves, const Quantity& quantity, double now_s) {
+  void add(const Ui& ui, const DeviceEntry& entry, const Curves& curves, const Quantity& quantity,
+           double now_s) {
+    const bool shared = is_memory(quantity) && entry.gpu == nullptr;
+    if (shared && (entry.info == nullptr || entry.info->device != cpu())) return;
     const Column64& values = curves.*quantity.column;
-    if (!has_number(values)) return;
+    const double total = memory_bytes(entry);
+    if (!has_number(values) || (is_memory(quantity) && total <= 0)) return;
     x.emplace_back().reserve(values.size());
     y.emplace_back().reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       x.back().push_back((curves.t_s[i] - now_s) / 60);
-      y.back().push_back(quantity.factor * values[i]);
+      const double value = is_memory(quantity) ? 1 - values[i] / total : values[i];
+      y.back().push_back(quantity.factor * value);
     }
     plot::Series s;
-    s.label = entry.name;
-    s.color = entry.color;
+    s.label = shared ? tr("main memory") : entry.name;
+    s.color = shared ? ui.theme->text : entry.color;
     s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
     s.x = x.back();
     s.y = y.back();
@@ -71,17 +120,19 @@ struct Lines {
   }
 };
 
-// Why nothing is drawn: the reason of the first device, if it has been read.
-std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries, int quantity) {
+// Why nothing is drawn: the reason of the first device that has been read.
+std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries,
+                      const Quantity& quantity) {
+  const Maybe<double>* missing = nullptr;
   for (const DeviceEntry& entry : entries) {
-    if (entry.info == nullptr || entry.gpu != nullptr) continue;
-    const DeviceHistory& history = p.model.history(entry.info->device);
-    if (!history.seen) continue;
-    const DeviceTelemetry& last = history.last;
-    const Maybe<double>& value = quantity == 0   ? last.utilisation
-                                 : quantity == 1 ? last.temperature_c
-                                                 : last.clock_mhz;
-    if (!value) return trf("Not available: {}.", tr(value.reason()));
+    if (entry.gpu != nullptr) {
+      const GpuHistory& history = entry.gpu->history;
+      if (history.seen && quantity.of_gpu != nullptr) missing = &(history.last.*quantity.of_gpu);
+    } else if (entry.info != nullptr && quantity.of_cpu != nullptr) {
+      const DeviceHistory& history = p.model.history(entry.info->device);
+      if (history.seen) missing = &(history.last.*quantity.of_cpu);
+    }
+    if (missing != nullptr && !*missing) return trf("Not available: {}.", tr(missing->reason()));
   }
   return tr("No reading yet");
 }
@@ -90,20 +141,23 @@ std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries, i
 
 void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   int& chosen = p.view.forms.devices.quantity;
-  const Quantity& quantity = quantities().at(static_cast<std::size_t>(chosen));
+  const std::span<const Quantity> all = quantities_of(entries);
+  chosen = std::clamp(chosen, 0, static_cast<int>(all.size()) - 1);
+  const Quantity& quantity = all[static_cast<std::size_t>(chosen)];
   const Card card(p, "devices/chart", tr(quantity.name),
                   {.extra = spare_height(p),
                    .hint = tr(quantity.text),
                    .note = tr("drag to see up to half an hour")});
   if (!card) return;
-  segmented(p.ui, "devices/quantity", "",
-            std::array<std::string, 3>{kUtilisation, kTemperature, kClock}, chosen);
+  std::vector<std::string> names;
+  for (const Quantity& one : all) names.emplace_back(one.name);
+  segmented(p.ui, "devices/quantity", "", names, chosen);
   Lines lines(entries.size());
   for (const DeviceEntry& entry : entries) {
     if (entry.absent != nullptr) continue;
-    lines.add(entry, entry.curves(p.model), quantity, p.model.now_s());
+    lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
   }
-  const std::string empty = why_empty(p, entries, chosen);
+  const std::string empty = why_empty(p, entries, quantity);
   plot::draw(p.ui, "devices/plot",
              {.x = {.label = tr("minutes"), .min = -kShown_min, .max = 0, .zero = tr("now")},
               .y = {.unit = quantity.unit, .min = quantity.min, .max = quantity.max}},

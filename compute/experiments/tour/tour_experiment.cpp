@@ -12,6 +12,7 @@
 #include "compute/core/error.h"
 #include "compute/core/events/event.h"
 #include "compute/core/language.h"
+#include "compute/core/monotonic_clock.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
@@ -23,21 +24,22 @@
 namespace lab {
 namespace {
 
-// Budgets of one device in a tour of kUsual_s seconds; peaks and bandwidths have their own.
+// Budgets of one device in a tour of kUsual_s seconds; peaks and bandwidths have their own, and the
+// training takes the time that is left.
 constexpr double kUsual_s = 20;
-constexpr double kKernel_s = 1.2, kCopy_s = 0.6, kTraining_s = 5;
-constexpr double kLeastShare = 0.25;  // of these, however many devices there are
+constexpr double kKernel_s = 1.2, kCopy_s = 0.6;
+constexpr double kLeastShare = 0.25;  // of the tour for one device, however many there are
 // A kernel whose single run takes four budgets is refused, and the plain one is slow.
 constexpr double kLeastKernel_s = 0.25;
 
 // Large enough that the plain kernel leaves the nearest cache, or that a GPU is filled.
 constexpr std::int64_t kCpuSize = 512, kGpuSize = 2048;
 constexpr std::int64_t kTrainImages = 4096, kTestImages = 256;
-constexpr std::int64_t kTrialSteps = 8, kWarmupSteps = 3, kMostSteps = 2000;
+constexpr std::int64_t kTrialSteps = 8, kWarmupSteps = 3, kMostSteps = 20'000;
 constexpr double kReportInterval_s = 0.25;  // between figures that are still being measured
 
 // Ends of the stages, as shares of the progress.
-constexpr double kLadderEnd = 0.5, kCopiesEnd = 0.58;
+constexpr double kLadderEnd = 0.3, kCopiesEnd = 0.35;
 
 class Tour final : public Experiment {
  public:
@@ -53,7 +55,9 @@ class Tour final : public Experiment {
       std::visit([&](const auto& result) { see(ctx, result); }, payload);
     });
     const auto devices = static_cast<double>(devices_.size());
-    scale_ = request_.seconds / kUsual_s * std::max(1 / devices, kLeastShare);
+    const double share = std::max(1 / devices, kLeastShare);
+    scale_ = request_.seconds / kUsual_s * share;
+    ends_s_ = monotonic_s() + request_.seconds * share * devices;
     stage(ctx, 0, kLadderEnd, {TourQuestion::Peak, TourQuestion::Bandwidth},
           [&](Device device) { run_ladder(ctx, device); });
     stage(ctx, kLadderEnd, kCopiesEnd, {TourQuestion::SmallCopy},
@@ -129,8 +133,10 @@ class Tour final : public Experiment {
     make_transfer_experiment(request)->run(ctx);
   }
 
-  // A few steps show how many fit into the time.
+  // A few steps show how many fit into the device's part of the time that is left.
   void run_training(RunContext& ctx, Device device) {
+    const auto left = static_cast<double>(devices_.end() - std::ranges::find(devices_, device));
+    const double ends_s = monotonic_s() + (ends_s_ - monotonic_s()) / left;
     StartTraining request;
     request.devices = {device};
     request.synthetic_train = kTrainImages;
@@ -141,8 +147,10 @@ class Tour final : public Experiment {
     train(ctx, request, 0, 0.2);
     const double step_s = step_times_.empty() ? 0 : median(step_times_);
     if (step_s <= 0) return;
-    request.steps = std::clamp<std::int64_t>(std::llround(scale_ * kTraining_s / step_s),
-                                             kTrialSteps, kMostSteps);
+    const double fit =
+        std::clamp((ends_s - monotonic_s()) / step_s, static_cast<double>(kTrialSteps),
+                   static_cast<double>(kMostSteps));
+    request.steps = std::llround(fit);
     train(ctx, request, 0.2, 1);
   }
 
@@ -237,7 +245,8 @@ class Tour final : public Experiment {
 
   const StartTour request_;
   std::vector<Device> devices_;
-  double scale_ = 1;  // of the budgets
+  double scale_ = 1;   // of the budgets
+  double ends_s_ = 0;  // when the tour should end, on the steady clock
   std::map<std::pair<Device, TourQuestion>, TourFigure> figures_;
   std::string skipped_ = tr("it was not measured");
   Device training_on_;

@@ -166,10 +166,10 @@ void Controller::offer_references(FoundMachines found) {
   for (std::string& problem : found.problems) log(Severity::Warning, std::move(problem));
 }
 
-void Controller::offer_runs(KeptRuns kept, std::filesystem::path folder, ui::TrainingForm& form) {
+void Controller::offer_runs(StoredRuns kept, std::filesystem::path folder, ui::TrainingForm& form) {
   run_folder_ = std::move(folder);
   std::vector<ui::TrainingRun> runs;
-  for (KeptRun& one : kept.runs) {
+  for (StoredRun& one : kept.runs) {
     run_files_[one.run.id()] = {one.file, one.name};
     if (!one.name.empty()) form.runs[one.run.id()].name = one.name;
     runs.push_back(std::move(one.run));

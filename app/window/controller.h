@@ -51,7 +51,7 @@ class Controller {
 
   // Passes the training runs of earlier sessions to the model and their names to the form; logs the
   // problems of unusable files. From then on, finished runs are kept in `folder`.
-  void offer_runs(KeptRuns kept, std::filesystem::path folder, ui::TrainingForm& form);
+  void offer_runs(StoredRuns kept, std::filesystem::path folder, ui::TrainingForm& form);
   // Carries out what the user did to kept runs: removes files, stores names.
   void store_runs(const ui::TrainingForm& form);
 

@@ -50,7 +50,7 @@ class LabWindow {
   ui::ViewState view_;
   std::future<std::unique_ptr<Machine>> machine_future_;  // probed while the window opens
   std::future<FoundMachines> references_future_;          // read while the window opens
-  std::future<KeptRuns> runs_future_;
+  std::future<StoredRuns> runs_future_;
   std::optional<ScriptPlayer> player_;
   GlfwSession session_;
   GlfwWindow window_;

@@ -180,7 +180,7 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   return run;
 }
 
-KeptRun read_run(const fs::path& file, JobId id) {
+StoredRun read_run(const fs::path& file, JobId id) {
   files::require_regular(file);
   std::error_code ignored;
   const std::uintmax_t bytes = fs::file_size(file, ignored);
@@ -206,8 +206,8 @@ std::vector<fs::path> run_files(const fs::path& folder) {
 
 }  // namespace
 
-KeptRuns read_runs(const fs::path& folder) {
-  KeptRuns kept;
+StoredRuns read_runs(const fs::path& folder) {
+  StoredRuns kept;
   std::vector<fs::path> files = run_files(folder);
   if (files.size() > kKeptRuns) {
     files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(kKeptRuns));

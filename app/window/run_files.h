@@ -14,19 +14,19 @@ inline constexpr std::size_t kKeptRuns = ui::kTrainingRuns;
 inline constexpr std::size_t kKeptSteps = 8192;
 inline constexpr std::size_t kMostRunBytes = std::size_t{8} << 20;  // larger files are not read
 
-struct KeptRun {
+struct StoredRun {
   std::filesystem::path file;
   std::string name;  // empty: the run's own
   ui::TrainingRun run;
 };
 
-struct KeptRuns {
-  std::vector<KeptRun> runs;          // oldest first; ids count up to -1
+struct StoredRuns {
+  std::vector<StoredRun> runs;        // oldest first; ids count up to -1
   std::vector<std::string> problems;  // one sentence per unusable file
 };
 
 // Reads the newest kKeptRuns runs. Never throws: unusable files are skipped and stay.
-KeptRuns read_runs(const std::filesystem::path& folder);
+StoredRuns read_runs(const std::filesystem::path& folder);
 
 // Writes a run to a new file and returns its path. Then removes the oldest files beyond kKeptRuns.
 // Throws Error(Io).

@@ -49,7 +49,7 @@ TEST(RunFiles, BringARunBack) {
   const test::TempDir dir;
   const ui::TrainingRun run = sample_run(12);
   const fs::path file = keep_run(dir.path() / "runs", run);
-  const KeptRuns kept = read_runs(dir.path() / "runs");
+  const StoredRuns kept = read_runs(dir.path() / "runs");
   EXPECT_TRUE(kept.problems.empty()) << kept.problems.front();
   ASSERT_EQ(kept.runs.size(), 1U);
   EXPECT_EQ(kept.runs[0].file, file);
@@ -72,7 +72,7 @@ TEST(RunFiles, KeepNamesAndBoundTheirSize) {
   const fs::path file = dir.path() / "1.json";
   write_run(file, run, "long one");
   EXPECT_LT(fs::file_size(file), kMostRunBytes);
-  const KeptRuns kept = read_runs(dir.path());
+  const StoredRuns kept = read_runs(dir.path());
   ASSERT_EQ(kept.runs.size(), 1U) << kept.problems.at(0);
   EXPECT_EQ(kept.runs[0].name, "long one");
   EXPECT_LE(kept.runs[0].run.steps().size(), kKeptSteps + 1);
@@ -94,7 +94,7 @@ TEST(RunFiles, UnusableFilesAreReportedAndStay) {
   files::write_file(dir.path() / "6.json", with("/request/model", "nothing"));
   files::write_file(dir.path() / "7.json", with("/steps/lr", "text"));
   files::write_file(dir.path() / "8.json", with("/epochs/epoch/0", -1e300));
-  const KeptRuns kept = read_runs(dir.path());
+  const StoredRuns kept = read_runs(dir.path());
   EXPECT_EQ(kept.runs.size(), 1U);
   ASSERT_EQ(kept.problems.size(), 7U);
   for (const std::string& problem : kept.problems) {
@@ -117,7 +117,7 @@ TEST(RunFiles, TheOldestGoFirst) {
 
 TEST(RunFiles, AMissingFolderHasNoRuns) {
   const test::TempDir dir;
-  const KeptRuns kept = read_runs(dir.path() / "none");
+  const StoredRuns kept = read_runs(dir.path() / "none");
   EXPECT_TRUE(kept.runs.empty() && kept.problems.empty());
 }
 

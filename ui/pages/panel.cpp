@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <utility>
 #include <variant>
 
@@ -335,16 +334,19 @@ std::string timing_text(const Timing& t) {
   return text;
 }
 
+std::string time_of_day(std::time_t when) {
+  std::tm local{};
+  if (::localtime_r(&when, &local) == nullptr) return "";
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
 std::string conditions_text(const Conditions& c) {
   std::string text;
   if (c.clock_mhz) text += trf("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));
   if (c.unix_time_s > 0) {
-    const auto when = static_cast<std::time_t>(c.unix_time_s);
-    std::tm local{};
-    if (::localtime_r(&when, &local) != nullptr) {
-      if (!text.empty()) text += ", ";
-      text += trf("taken at {:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-    }
+    const std::string time = time_of_day(static_cast<std::time_t>(c.unix_time_s));
+    if (!text.empty() && !time.empty()) text += ", ";
+    if (!time.empty()) text += trf("taken at {}", time);
   }
   return text;
 }

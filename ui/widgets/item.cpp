@@ -258,10 +258,6 @@ bool tooltip_delay_elapsed(Ui& ui, ImGuiID key) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr float kTooltipPadX = 12, kTooltipPadY = 8;  // units
 
 // The text of a tooltip in lines that fit into it.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <ctime>
 #include <deque>
 #include <set>
 
@@ -40,12 +39,6 @@ bool passes(const LogForm& form, const LogEntry& entry) {
   return wanted[static_cast<std::size_t>(entry.severity)] && contains_text(entry.text, form.filter);
 }
 
-std::string time_text(std::time_t when) {
-  std::tm local{};
-  if (::localtime_r(&when, &local) == nullptr) return "";
-  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
-
 std::string text_of(const LogEntry& entry) {
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
@@ -55,7 +48,7 @@ std::string as_text(const Panel& p) {
   for (const LogEntry& entry : p.model.log()) {
     if (!passes(p.view.forms.log, entry)) continue;
     text +=
-        fmt::format("{}  {:<7}  {}", time_text(entry.when), word(entry.severity), text_of(entry));
+        fmt::format("{}  {:<7}  {}", time_of_day(entry.when), word(entry.severity), text_of(entry));
     if (entry.seconds) text += fmt::format("  {}", format_seconds(*entry.seconds));
     text += '\n';
   }
@@ -163,7 +156,7 @@ void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
     ImFont* mono = ui.fonts.mono;
     const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
     draw_text(list, mono, {pos.x + ui.px(kTimeLeft), pos.y + rise}, ui.theme->muted,
-              time_text(entry.when));
+              time_of_day(entry.when));
   }
   list->AddText(font, font->FontSize, {pos.x + left, pos.y},
                 styled(below_job ? ui.theme->muted : ui.theme->text), lines.c_str(), nullptr,

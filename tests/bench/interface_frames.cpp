@@ -1,7 +1,8 @@
 // CPU time of building a frame, without drawing it: one JSON line per page and amount of data.
-//   bench_interface_frames [--frames N]
+//   bench_interface_frames [--frames N] [--runs]
 // Every page is shown with the results that its tests use, and Training also with 20 runs of 50,000
-// steps in all of its plots. The pointer moves over the page, so that hovering counts too.
+// steps in all of its plots; --runs: only that. The pointer moves over the page, so that hovering
+// counts too.
 //   bench_interface_frames --hours N
 // Prints instead the heap memory that each hour of telemetry, of a live matrix product and of a
 // live copy adds to the window's data.
@@ -109,7 +110,9 @@ int main(int argc, char** argv) {
   CLI::App app("CPU time of building a frame");
   int frames = 300;
   int hours = 0;
+  bool runs = false;
   app.add_option("--frames", frames)->check(CLI::PositiveNumber);
+  app.add_flag("--runs", runs);
   app.add_option("--hours", hours)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   if (hours > 0) {
@@ -117,7 +120,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   for (const ImVec2 size : kSizes) {
-    for (int i = 0; i < ui::kPages; ++i) {
+    for (int i = 0; i < ui::kPages && !runs; ++i) {
       const auto page = static_cast<ui::Page>(i);
       measure(ui::key_of(page), page, test::make_scene(page, test::Scene::Done), size, frames);
     }

@@ -124,7 +124,7 @@ void interact(Frame& f) {
                             ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
   f.hovered = f.hovered && ImGui::IsMouseHoveringRect(box.Min, box.Max);
   focus_ring(f.ui, {.min = f.min, .max = f.max, .id = id, .visible = true}, f.ui.px(4));
-  const PlotState before = f.state;
+  const auto x_before = f.state.x, y_before = f.state.y;
   const ImGuiIO& io = ImGui::GetIO();
   const bool by_key = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
                       !ImGui::IsMouseReleased(ImGuiMouseButton_Right);
@@ -135,7 +135,7 @@ void interact(Frame& f) {
   }
   left_button(f, held);
   right_button(f, held);
-  if (before.x != f.state.x || before.y != f.state.y) f.ui.wants_animation = true;
+  if (x_before != f.state.x || y_before != f.state.y) f.ui.wants_animation = true;
 }
 
 void draw_box(const Frame& f) {
@@ -156,32 +156,54 @@ namespace {
 constexpr float kReach = 40;  // units around the pointer
 
 struct Candidate {
-  std::size_t point = 0;
+  Point point;
   float distance = FLT_MAX;  // squared, weighted
   ImVec2 at{0, 0};
 };
 
-Candidate nearest_in(const Frame& f, const Series& s, ImVec2 mouse, float reach) {
-  const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
-  Candidate best;
+// Searches the drawn points to both sides of the pointer, as long as one can be nearer than `most`.
+// Without a point within `reach`, the next on each side counts.
+Candidate nearest_in(const Frame& f, std::span<const Point> points, ImVec2 mouse, float reach,
+                     float most) {
+  constexpr float kAcross = 3;  // weight of horizontal distance: curves are read above the pointer
+  Candidate best{.point = {}, .distance = most};
   const Pixels x_pixel(f.x), y_pixel(f.y);
+  // Returns whether the next point may be nearer.
   const auto consider = [&](std::size_t i) {
-    if (!can_show(f.x.scale, x[i]) || !can_show(f.y.scale, s.y[i])) return;
-    const ImVec2 at(x_pixel(x[i]), y_pixel(s.y[i]));
-    if (at.x < f.area_min.x - 1 || at.x > f.area_max.x + 1) return;
-    // Horizontal distance counts more, because curves are read above or below the pointer.
-    const float dx = 3 * (at.x - mouse.x), dy = at.y - mouse.y;
-    const float distance = dx * dx + dy * dy;
-    if (distance < best.distance) best = {i, distance, at};
+    const Point& p = points[i];
+    if (!can_show(f.x.scale, p.x)) return true;
+    const float at = x_pixel(p.x), dx = kAcross * (at - mouse.x);
+    if (dx * dx >= best.distance) return false;
+    if (!can_show(f.y.scale, p.y) || at < f.area_min.x - 1 || at > f.area_max.x + 1) return true;
+    const float y = y_pixel(p.y), dy = y - mouse.y;
+    if (dx * dx + dy * dy < best.distance) best = {p, dx * dx + dy * dy, {at, y}};
+    return true;
   };
-  const auto from = std::lower_bound(x.begin(), x.end(), f.x.value(mouse.x - reach));
-  const auto to = std::upper_bound(from, x.end(), f.x.value(mouse.x + reach));
-  const auto first = static_cast<std::size_t>(from - x.begin());
-  const auto last = static_cast<std::size_t>(to - x.begin());
-  for (std::size_t i = first; i < last; ++i) consider(i);
-  if (first > 0 && first == last) consider(first - 1);
-  if (last < x.size() && first == last) consider(last);
+  const auto below = [&](float x) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(points, f.x.value(x), {}, &Point::x) -
+                                    points.begin());
+  };
+  const std::size_t first = below(mouse.x - reach), last = below(mouse.x + reach);
+  if (first == last) {
+    if (first > 0) consider(first - 1);
+    if (last < points.size()) consider(last);
+  }
+  const std::size_t middle = below(mouse.x);
+  for (std::size_t i = middle; i < last && consider(i); ++i) {
+  }
+  for (std::size_t i = middle; i > first && consider(i - 1); --i) {
+  }
   return best;
+}
+
+// The position in the series of a point that is drawn.
+std::size_t position_of(const Series& s, const Point& point) {
+  const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
+  const auto [from, to] = std::equal_range(x.begin(), x.end(), point.x);
+  const auto first = static_cast<std::size_t>(from - x.begin());
+  const auto same_x = s.y.subspan(first, static_cast<std::size_t>(to - from));
+  const auto at = std::find(same_x.begin(), same_x.end(), point.y);
+  return first + (at == same_x.end() ? 0 : static_cast<std::size_t>(at - same_x.begin()));
 }
 
 double pointer_x(const Frame& f) {
@@ -228,14 +250,16 @@ struct Pick {
 
 std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
   std::optional<Pick> found;
-  double best = FLT_MAX;
+  float best = FLT_MAX;
   for (const Curve& c : f.curves) {
-    const Candidate candidate = nearest_in(f, *c.series, mouse, f.ui.px(kReach));
     // Pale raw data yields to the curve drawn on top of it.
-    const double distance = candidate.distance * (c.series->alpha < 0.6F ? 2.25 : 1.0);
-    if (distance >= best) continue;
-    best = distance;
-    found = Pick{.series = c.index, .point = candidate.point, .at = candidate.at};
+    const float weight = c.series->alpha < 0.6F ? 2.25F : 1;
+    const float most = best / weight;
+    const Candidate candidate = nearest_in(f, c.line->points, mouse, f.ui.px(kReach), most);
+    if (candidate.distance >= most) continue;
+    best = candidate.distance * weight;
+    found = Pick{
+        .series = c.index, .point = position_of(*c.series, candidate.point), .at = candidate.at};
   }
   return found;
 }

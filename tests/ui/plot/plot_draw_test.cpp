@@ -264,6 +264,30 @@ TEST_P(PlotTest, TooltipDescribesTheNearestPoint) {
   EXPECT_NE(b.find("page/loss/tooltip")->value.find("at step"), std::string::npos);
 }
 
+// The tooltip gets the position in the series, also of a point that stands for others.
+TEST_P(PlotTest, TooltipOfALongSeriesNamesThePointsPosition) {
+  x.clear();
+  y.clear();
+  for (int i = 0; i < 20'000; ++i) {
+    x.push_back(std::floor(i / 2.0));  // two points at each x
+    y.push_back(std::sin(i * 0.001) + (i % 2 == 0 ? 0.2 : 0));
+  }
+  series = {Series{.label = "train", .color = b.ui.theme->accent, .x = x, .y = y}};
+  std::size_t named = x.size();
+  series[0].describe = [&](std::size_t i) {
+    named = i;
+    return std::string("here");
+  };
+  for (const float share : {0.2F, 0.5F, 0.9F}) {
+    b.frame(drawing());
+    b.move_to(at(share, 0.5F));
+    b.frames(2, drawing());
+    ASSERT_LT(named, x.size());
+    const float from = at(0, 0).x, width = at(1, 0).x - from;
+    EXPECT_NEAR(x[named], 1e4 * (at(share, 0).x - from) / width, 900) << share;
+  }
+}
+
 TEST_P(PlotTest, MenuSavesAndCopies) {
   b.frame(drawing());
   b.click_at(at(0.5F, 0.5F), drawing(), 1);

@@ -35,6 +35,7 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
   if (!fits(step.devices)) start(step.devices);
   std::int64_t images = 0;
   for (const DeviceStep& device : step.devices) images += device.images;
+  most_images_ = std::max(most_images_, images);
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     const DeviceStep& device = step.devices[i];
     DeviceTrack& track = tracks_[i];
@@ -46,7 +47,10 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
     track.parts.hidden_s = mean.hidden.add(device.all_reduce_s - exposed_s);
     track.parts.exposed_s = mean.exposed.add(exposed_s);
     track.parts.wait_s = mean.wait.add(device.wait_s);
-    track.images = mean.images.add(static_cast<double>(device.images));
+    // The last batch of an epoch may be smaller, which says nothing about the division.
+    if (images == most_images_) {
+      track.images = mean.images.add(static_cast<double>(device.images));
+    }
     track.share = mean.share.add(share);
     mean.shown_images_per_s = mean.images_per_s.add(step.images_per_s * share);
     all_reduce_s_ += device.all_reduce_s;

@@ -27,7 +27,7 @@ struct DeviceTrack {
   Device device;
   // Averages over about 20 steps.
   StepParts parts;
-  double images = 0;
+  double images = 0;  // of a full batch
   double share = 0;  // of the batch, 0..1
   // One value per entry of DeviceTracks::step(), over the whole run.
   Column64 shares;
@@ -70,6 +70,7 @@ class DeviceTracks {
   std::size_t steps_per_point_ = 1;
   std::size_t steps_ = 0;  // since the last point
   double all_reduce_s_ = 0, exposed_s_ = 0;
+  std::int64_t most_images_ = 0;  // of a step
 };
 
 }  // namespace lab::ui

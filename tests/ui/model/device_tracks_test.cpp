@@ -59,6 +59,16 @@ TEST(DeviceTracks, SmoothsOutliers) {
   EXPECT_LT(tracks.all()[0].parts.compute_s, 1.1 * before);
 }
 
+TEST(DeviceTracks, TellTheImagesOfAFullBatch) {
+  DeviceTracks tracks;
+  for (int i = 1; i <= 20; ++i) {
+    StepDone step = step_on(2, i);
+    for (DeviceStep& device : step.devices) device.images = i % 5 == 0 ? 48 : 128;
+    tracks.add(step, 0);
+  }
+  EXPECT_DOUBLE_EQ(tracks.all()[0].images, 128);
+}
+
 TEST(DeviceTracks, LongRunsStayBoundedAndComplete) {
   DeviceTracks tracks;
   const auto steps = static_cast<std::int64_t>(5 * kDevicePoints);

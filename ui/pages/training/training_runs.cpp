@@ -84,7 +84,7 @@ const Column64& smoothed_loss(const Panel& p, const TrainingRun& run) {
 
 namespace {
 
-// "loss 0.52 · test 81 % · 1.2 k img/s"
+// "loss 0.52 · test 81 %"
 std::string results_text(const Panel& p, const TrainingRun& run) {
   const EpochColumns& e = run.epochs();
   std::string text = run.steps().size() == 0
@@ -92,9 +92,6 @@ std::string results_text(const Panel& p, const TrainingRun& run) {
                          : trf("loss {}", loss_text(smoothed_loss(p, run).back()));
   if (e.size() > 0 && e.test_acc.back() == e.test_acc.back()) {
     text += " · " + trf("test {}", percent(e.test_acc.back()));
-  }
-  if (run.done() && run.timed()) {
-    text += " · " + trf("{} img/s", format_si(run.done()->images_per_s, ""));
   }
   return text;
 }
@@ -106,13 +103,23 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// "lr 0.5 · 1.2 k img/s": the settings that differ, and the speed of a run that has ended.
+std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
+  std::string text = settings_of(run, different);
+  if (run.done() && run.timed()) {
+    text += text.empty() ? "" : " · ";
+    text += trf("{} img/s", format_si(run.done()->images_per_s, ""));
+  }
+  return text;
+}
+
 std::string hint_of(const Panel& p, const TrainingRun& run,
                     const std::vector<std::string>& different) {
-  const std::string settings = settings_of(run, different);
+  const std::string details = details_of(run, different);
   const EpochColumns& e = run.epochs();
   std::string text = run_name(p, run) + "\n" + results_text(p, run);
   text += "\n" + (e.size() == 1 ? std::string(tr("1 epoch")) : trf("{} epochs", e.size()));
-  if (!settings.empty()) text += "\n" + settings;
+  if (!details.empty()) text += "\n" + details;
   if (run.done() && !run.done()->checkpoint.empty()) {
     text += "\n" + trf("Checkpoint: {}", run.done()->checkpoint);
   }
@@ -220,7 +227,8 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
   const bool running = &run == running_training(p);
   const bool renaming = p.view.forms.training.renaming == run.id();
-  const int captions = different.empty() && run.changes().empty() ? 1 : 2;
+  const std::string details = details_of(run, different);
+  const int captions = details.empty() ? 1 : 2;
   const float head = renaming ? kControlHeight + 4 : kLine;
   ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
   const bool visible = ImGui::IsItemVisible();
@@ -237,14 +245,13 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   if (!visible) return;
   float y = pos.y + ui.px(head);
   const float text_left = pos.x + ui.px(kCaptionLeft);
-  const std::string settings = settings_of(run, different);
-  for (const std::string& text : {results_text(p, run), settings}) {
+  for (const std::string& text : {results_text(p, run), details}) {
     if (text.empty()) continue;
     draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, {text_left, y},
                      right - text_left, ui.theme->muted, text);
     y += ui.px(kCaption);
   }
-  record_rect(ui, base, "run", run_name(p, run), settings, true, pos, {right, y});
+  record_rect(ui, base, "run", run_name(p, run), details, true, pos, {right, y});
 }
 
 void undo_line(const Panel& p) {

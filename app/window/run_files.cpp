@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -121,6 +122,9 @@ std::vector<EpochDone> read_epochs(const Json& json, Column64& ends) {
   const Column64 epoch = whole_column(json, "epoch", n), loss = column(json, "train_loss", n);
   const Column64 train = column(json, "train_acc", n), test = column(json, "test_acc", n);
   const Column64 seconds = column(json, "seconds", n), speed = column(json, "speed", n);
+  if (!std::is_sorted(ends.begin(), ends.end()) || !std::is_sorted(epoch.begin(), epoch.end())) {
+    corrupt(tr("its epochs are out of order"));
+  }
   std::vector<EpochDone> epochs;
   for (std::size_t i = 0; i < n; ++i) {
     EpochDone done{.epoch = static_cast<std::int64_t>(epoch[i]),
@@ -143,7 +147,9 @@ void replay(const Json& json, ui::TrainingRun& run) {
   const Column64 loss = column(steps, "loss", n), accuracy = column(steps, "accuracy", n);
   const Column64 speed = column(steps, "speed", n), lr = column(steps, "lr", n);
   if (n == 0) corrupt(tr("it has no steps"));
-  if (!std::is_sorted(step.begin(), step.end()) || !std::is_sorted(t_s.begin(), t_s.end())) {
+  const bool timed = std::all_of(t_s.begin(), t_s.end(), [](double t) { return std::isfinite(t); });
+  if (!timed || !std::is_sorted(step.begin(), step.end()) ||
+      !std::is_sorted(t_s.begin(), t_s.end())) {
     corrupt(tr("its steps are out of order"));
   }
   Column64 ends;

@@ -161,6 +161,7 @@ MemoryInfo read_memory(const std::string& root) {
   const auto group = read_group(root);
   if (group && group->limit_bytes < info.total_bytes) {
     info.limited_by = trf("cgroup limit of {}", format_bytes(group->limit_bytes));
+    info.total_bytes = group->limit_bytes;
     info.available_bytes = std::min(info.available_bytes, group->available_bytes);
   }
   const auto space = read_address_space(root);

@@ -8,7 +8,7 @@
 namespace lab {
 
 struct MemoryInfo {
-  std::int64_t total_bytes = 0;      // of the machine
+  std::int64_t total_bytes = 0;      // of the machine, or of the cgroup if that is less
   std::int64_t available_bytes = 0;  // without swapping, within all limits
   // "cgroup limit of 4.00 GiB", "address space limit of 2.00 GiB (ulimit -v)"; empty: the machine
   // only.

@@ -94,9 +94,10 @@ TEST(RunFiles, UnusableFilesAreReportedAndStay) {
   files::write_file(dir.path() / "6.json", with("/request/model", "nothing"));
   files::write_file(dir.path() / "7.json", with("/steps/lr", "text"));
   files::write_file(dir.path() / "8.json", with("/epochs/epoch/0", -1e300));
+  files::write_file(dir.path() / "9.json", with("/steps/t_s/0", nullptr));
   const StoredRuns kept = read_runs(dir.path());
   EXPECT_EQ(kept.runs.size(), 1U);
-  ASSERT_EQ(kept.problems.size(), 7U);
+  ASSERT_EQ(kept.problems.size(), 8U);
   for (const std::string& problem : kept.problems) {
     EXPECT_NE(problem.find(dir.path().string()), std::string::npos) << problem;
   }

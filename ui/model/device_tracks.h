@@ -28,7 +28,7 @@ struct DeviceTrack {
   // Averages over about 20 steps.
   StepParts parts;
   double images = 0;  // of a full batch
-  double share = 0;  // of the batch, 0..1
+  double share = 0;   // of the batch, 0..1
   // One value per entry of DeviceTracks::step(), over the whole run.
   Column64 shares;
   Column64 stacked;  // images/s of this device and all before it

@@ -19,30 +19,31 @@ void Curves::add(double at_s, const CurvePoint& point) {
   if (!t_s.empty() && at_s <= t_s.back()) return;
   t_s.push_back(at_s);
   utilisation.push_back(point.utilisation);
-  memory_free_bytes.push_back(point.memory_free_bytes);
+  memory_used_bytes.push_back(point.memory_used_bytes);
   clock_mhz.push_back(point.clock_mhz);
   temperature_c.push_back(point.temperature_c);
   power_w.push_back(point.power_w);
-  keep_recent(t_s, {&utilisation, &memory_free_bytes, &clock_mhz, &temperature_c, &power_w});
+  keep_recent(t_s, {&utilisation, &memory_used_bytes, &clock_mhz, &temperature_c, &power_w});
 }
 
-void DeviceHistory::add(const DeviceTelemetry& reading) {
+void DeviceHistory::add(const DeviceTelemetry& reading, std::int64_t memory_bytes) {
   last = reading;
   seen = true;
   if (is_gpu(reading.device)) return;
-  Curves::add(reading.t_s,
-              {.utilisation = reading.utilisation.value_or(kNoValue),
-               .memory_free_bytes = static_cast<double>(reading.memory_available_bytes),
-               .clock_mhz = reading.clock_mhz.value_or(kNoValue),
-               .temperature_c = reading.temperature_c.value_or(kNoValue)});
+  const auto used_bytes =
+      static_cast<double>(std::max<std::int64_t>(0, memory_bytes - reading.memory_available_bytes));
+  Curves::add(reading.t_s, {.utilisation = reading.utilisation.value_or(kNoValue),
+                            .memory_used_bytes = memory_bytes > 0 ? used_bytes : kNoValue,
+                            .clock_mhz = reading.clock_mhz.value_or(kNoValue),
+                            .temperature_c = reading.temperature_c.value_or(kNoValue)});
 }
 
 void GpuHistory::add(const GpuTelemetry& reading) {
   last = reading;
   seen = true;
-  const Maybe<std::int64_t>& free = reading.memory_free_bytes;
+  const Maybe<std::int64_t>& used = reading.memory_used_bytes;
   Curves::add(reading.t_s, {.utilisation = reading.utilisation.value_or(kNoValue),
-                            .memory_free_bytes = free ? static_cast<double>(*free) : kNoValue,
+                            .memory_used_bytes = used ? static_cast<double>(*used) : kNoValue,
                             .clock_mhz = reading.sm_clock_mhz.value_or(kNoValue),
                             .temperature_c = reading.temperature_c.value_or(kNoValue),
                             .power_w = reading.power_w.value_or(kNoValue)});

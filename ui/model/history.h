@@ -20,7 +20,7 @@ void keep_recent(Column64& t_s, std::initializer_list<Column64*> others);
 // What the curves keep of a reading; NaN if unknown.
 struct CurvePoint {
   double utilisation = kNoValue;  // 0..1
-  double memory_free_bytes = kNoValue;
+  double memory_used_bytes = kNoValue;
   double clock_mhz = kNoValue;
   double temperature_c = kNoValue;
   double power_w = kNoValue;
@@ -30,7 +30,7 @@ struct CurvePoint {
 struct Curves {
   Column64 t_s;
   Column64 utilisation;        // 0..1
-  Column64 memory_free_bytes;  // of the machine (CPU devices) or the GPU
+  Column64 memory_used_bytes;  // by any program, of the machine (CPU devices) or the GPU
   Column64 clock_mhz;
   Column64 temperature_c;
   Column64 power_w;
@@ -45,7 +45,7 @@ struct DeviceHistory : Curves {
   DeviceTelemetry last;  // before the first reading only device is valid; values are "not read yet"
   bool seen = false;     // at least one reading arrived
 
-  void add(const DeviceTelemetry& reading);
+  void add(const DeviceTelemetry& reading, std::int64_t memory_bytes = 0);  // 0: unknown
 };
 
 // Readings of one NVIDIA GPU.

@@ -332,7 +332,7 @@ void Model::on(const Event& e, const Telemetry& p) {
     const auto found = std::find(devices_.begin(), devices_.end(), reading.device);
     if (found == devices_.end()) continue;
     const auto i = static_cast<std::size_t>(found - devices_.begin());
-    histories_[i].add(reading);
+    histories_[i].add(reading, machine_.devices[i].memory_total_bytes);
     memories_[i].add(e.t_s, reading.lab_used_bytes, reading.lab_peak_bytes);
   }
 }

@@ -196,14 +196,15 @@ Candidate nearest_in(const Frame& f, std::span<const Point> points, ImVec2 mouse
   return best;
 }
 
-// The position in the series of a point that is drawn.
+// The position in the series of a point that is drawn; some position if x does not ascend.
 std::size_t position_of(const Series& s, const Point& point) {
   const auto x = s.x.first(std::min(s.x.size(), s.y.size()));
   const auto [from, to] = std::equal_range(x.begin(), x.end(), point.x);
   const auto first = static_cast<std::size_t>(from - x.begin());
   const auto same_x = s.y.subspan(first, static_cast<std::size_t>(to - from));
   const auto at = std::find(same_x.begin(), same_x.end(), point.y);
-  return first + (at == same_x.end() ? 0 : static_cast<std::size_t>(at - same_x.begin()));
+  const auto after = at == same_x.end() ? 0 : static_cast<std::size_t>(at - same_x.begin());
+  return std::min(first + after, x.size() - 1);
 }
 
 double pointer_x(const Frame& f) {

@@ -21,34 +21,6 @@ std::size_t without_close(std::vector<ImVec2>& points, std::size_t begin) {
   return std::min(points.size(), kept + 1);
 }
 
-// Drops points of an unbroken run whose x ascend where the line without them passes nearer than
-// kInvisible to each. The first and the last stay, and one in kLongest, at which a label can stand.
-std::size_t without_straight(std::vector<ImVec2>& points, std::size_t begin) {
-  constexpr float kInvisible = 0.2F, kLongest = 24;  // pixels
-  if (points.size() - begin < 3) return points.size();
-  std::size_t kept = begin;            // the beginning of the stretch in progress
-  ImVec2 last = points[begin];         // its end so far
-  float least = -1e30F, most = 1e30F;  // slopes from its beginning that pass all of its points
-  const auto end_stretch = [&] {
-    points[++kept] = last;
-    least = -1e30F;
-    most = 1e30F;
-  };
-  for (std::size_t i = begin + 1; i < points.size(); ++i) {
-    const ImVec2 next = points[i];
-    const auto slope = [&](float above) {
-      return (next.y + above - points[kept].y) / std::max(next.x - points[kept].x, 1e-6F);
-    };
-    const bool straight = slope(0) >= least && slope(0) <= most;
-    if (i > begin + 1 && (!straight || next.x - points[kept].x > kLongest)) end_stretch();
-    least = std::max(least, slope(-kInvisible));
-    most = std::min(most, slope(kInvisible));
-    last = next;
-  }
-  points[++kept] = last;
-  return kept + 1;
-}
-
 // Whether the line goes up and down so often that it covers whole columns.
 bool is_noisy(std::span<const ImVec2> points, const AxisMap& x, const AxisMap& y) {
   const double width = std::abs(x.to - x.from);
@@ -61,6 +33,34 @@ bool is_noisy(std::span<const ImVec2> points, const AxisMap& x, const AxisMap& y
   return travelled > 4 * width;
 }
 
+// Drops points of the runs, whose x ascend, where the line without them passes nearer than
+// kInvisible to each. The first and the last of a run stay.
+void drop_straight(LinePixels& line) {
+  constexpr float kInvisible = 0.2F;  // pixels
+  std::vector<ImVec2> kept;
+  std::size_t begin = 0;
+  for (std::size_t& end : line.run_ends) {
+    kept.push_back(line.points[begin]);  // the beginning of the stretch in progress
+    float least = -1e30F, most = 1e30F;  // slopes from there that pass all of its points
+    for (std::size_t i = begin + 1; i < end; ++i) {
+      const auto slope = [&, next = line.points[i]](float above) {
+        return (next.y + above - kept.back().y) / std::max(next.x - kept.back().x, 1e-6F);
+      };
+      if (i > begin + 1 && (slope(0) < least || slope(0) > most)) {
+        kept.push_back(line.points[i - 1]);
+        least = -1e30F;
+        most = 1e30F;
+      }
+      least = std::max(least, slope(-kInvisible));
+      most = std::min(most, slope(kInvisible));
+    }
+    if (end - begin > 1) kept.push_back(line.points[end - 1]);
+    begin = end;
+    end = kept.size();
+  }
+  line.points = std::move(kept);
+}
+
 }  // namespace
 
 LinePixels line_pixels(const Thinned& line, const AxisMap& x, const AxisMap& y, bool steps) {
@@ -69,10 +69,7 @@ LinePixels line_pixels(const Thinned& line, const AxisMap& x, const AxisMap& y, 
   out.points.reserve(line.points.size());
   std::size_t begin = 0;
   const auto end_run = [&] {
-    if (line.dense && !steps) {
-      out.points.resize(without_close(out.points, begin));
-      out.points.resize(without_straight(out.points, begin));
-    }
+    if (line.dense && !steps) out.points.resize(without_close(out.points, begin));
     if (out.points.size() > begin) out.run_ends.push_back(out.points.size());
     begin = out.points.size();
   };
@@ -95,7 +92,11 @@ LinePixels line_pixels(const Thinned& line, const AxisMap& x, const AxisMap& y, 
     out.points.push_back(at);
   }
   end_run();
-  if (steps || !is_noisy(out.points, x, y)) return out;
+  if (steps) return out;
+  if (!is_noisy(out.points, x, y)) {
+    if (line.dense) drop_straight(out);
+    return out;
+  }
   begin = 0;
   for (const std::size_t end : out.run_ends) {
     const std::span<const ImVec2> run(out.points.data() + begin, end - begin);

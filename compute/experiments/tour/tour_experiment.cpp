@@ -27,7 +27,7 @@ namespace {
 // Budgets of one device in a tour of kUsual_s seconds; peaks and bandwidths have their own, and the
 // training takes the time that is left.
 constexpr double kUsual_s = 20;
-constexpr double kKernel_s = 1.2, kCopy_s = 0.6;
+constexpr double kKernel_s = 1.2, kCopy_s = 0.6, kLeastTraining_s = 2;
 constexpr double kLeastShare = 0.25;  // of the tour for one device, however many there are
 // A kernel whose single run takes four budgets is refused, and the plain one is slow.
 constexpr double kLeastKernel_s = 0.25;
@@ -147,9 +147,9 @@ class Tour final : public Experiment {
     train(ctx, request, 0, 0.2);
     const double step_s = step_times_.empty() ? 0 : median(step_times_);
     if (step_s <= 0) return;
-    const double fit =
-        std::clamp((ends_s - monotonic_s()) / step_s, static_cast<double>(kTrialSteps),
-                   static_cast<double>(kMostSteps));
+    const double left_s = std::max(ends_s - monotonic_s(), scale_ * kLeastTraining_s);
+    const double fit = std::clamp(left_s / step_s, static_cast<double>(kTrialSteps),
+                                  static_cast<double>(kMostSteps));
     request.steps = std::llround(fit);
     train(ctx, request, 0.2, 1);
   }

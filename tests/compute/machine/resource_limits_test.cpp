@@ -33,6 +33,7 @@ TEST(MemoryInfo, UsesTheTightestAncestorGroup) {
             "anon 1\ninactive_file " + std::to_string(kGiB) + "\nactive_file 5\n");
   const MemoryInfo info = read_memory(root.path());
   EXPECT_EQ(info.available_bytes, 2 * kGiB);
+  EXPECT_EQ(info.total_bytes, 4 * kGiB);
   EXPECT_EQ(info.limited_by, "cgroup limit of 4.00 GiB");
 }
 

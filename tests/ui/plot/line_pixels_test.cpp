@@ -49,7 +49,6 @@ TEST(LinePixels, DropInvisibleDetailButNotTheEnds) {
   for (int i = 0; i <= 400; ++i) line.points.push_back({i * 0.25, i * 0.25});
   const LinePixels pixels = line_pixels(line, kX, kY, false);
   EXPECT_LT(pixels.points.size(), 10U);
-  EXPECT_GT(pixels.points.size(), 3U) << "a label needs points to stand at";
   EXPECT_FLOAT_EQ(pixels.points.front().x, 0);
   EXPECT_FLOAT_EQ(pixels.points.back().x, 100);
 }

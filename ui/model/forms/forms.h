@@ -23,7 +23,7 @@ namespace lab::ui {
 struct DevicesForm {
   // "cpu:0", "gpu/0000:01:00.0", "absent/0": shown in detail; otherwise the first. Not saved.
   std::string selected;
-  int quantity = 0;              // of the chart: utilisation, temperature, clock
+  int quantity = 0;              // of the chart: position among those it offers
   std::int64_t cpu_devices = 1;  // to make of the cores at the next start
 };
 

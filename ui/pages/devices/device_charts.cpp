@@ -32,7 +32,7 @@ constexpr std::array kQuantities = {
     Quantity{LAB_TEXT("Memory"),
              LAB_TEXT("Share of each memory in use by any program: the main memory, which all CPU "
                       "devices share, and each GPU's."),
-             &Curves::memory_free_bytes, 100, "%", 0, 100},
+             &Curves::memory_used_bytes, 100, "%", 0, 100},
     Quantity{LAB_TEXT("Temperature"),
              LAB_TEXT("Of the hottest sensor of each device."),
              &Curves::temperature_c,
@@ -70,7 +70,7 @@ std::span<const Quantity> quantities_of(const std::vector<DeviceEntry>& entries)
 }
 
 bool is_memory(const Quantity& quantity) {
-  return quantity.column == &Curves::memory_free_bytes;
+  return quantity.column == &Curves::memory_used_bytes;
 }
 
 // Bytes of the memory that the curves of the entry tell of; 0 if unknown.
@@ -107,7 +107,7 @@ struct Lines {
     y.emplace_back().reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       x.back().push_back((curves.t_s[i] - now_s) / 60);
-      const double value = is_memory(quantity) ? 1 - values[i] / total : values[i];
+      const double value = is_memory(quantity) ? values[i] / total : values[i];
       y.back().push_back(quantity.factor * value);
     }
     plot::Series s;

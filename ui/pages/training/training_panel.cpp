@@ -32,14 +32,14 @@ std::string class_name(const TrainingRun& run, int label) {
 
 namespace {
 
-void empty_card(const Panel& p) {
+// `deleted`: there are runs that Undo brings back.
+void empty_card(const Panel& p, bool deleted) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
   const char* const text =
-      p.view.forms.training.removed.empty()
-          ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
-               "each epoch, and which classes the network confuses.")
-          : tr("All runs are deleted; Undo brings them back until the window closes.");
+      !deleted ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
+                    "each epoch, and which classes the network confuses.")
+               : tr("All runs are deleted; Undo brings them back until the window closes.");
   if (!empty_page(p, "training/empty", text, tr("Train"))) return;
   const TrainingForm& form = p.view.forms.training;
   const MachineInfo& machine = p.model.machine();
@@ -169,8 +169,9 @@ void training_results(const Panel& p) {
   outcome_box(p, Page::Training);
   const TrainingRun* newest = newest_run(p);
   if (newest == nullptr) {
-    if (!p.view.forms.training.removed.empty()) draw_training_runs(p, 0);
-    empty_card(p);
+    const bool deleted = !p.view.forms.training.removed.empty();
+    if (deleted) draw_training_runs(p, 0);
+    empty_card(p, deleted);
     return;
   }
   divergence_box(p, *newest);

@@ -342,8 +342,8 @@ void draw_training_runs(const Panel& p, float height) {
   Card card(p, "training/runs", tr("Runs"),
             {.height = height,
              .hint = tr("Training runs, newest first. The eye shows or hides a run's curves; the "
-                        "last line has the settings in which the runs differ. The oldest runs are "
-                        "removed when the list is full.")});
+                        "last line has the settings in which the runs differ and the speed. The "
+                        "oldest runs are removed when the list is full.")});
   if (!card) return;
   undo_line(p);
   std::vector<const TrainingRun*> runs;

@@ -23,7 +23,7 @@ std::string counted_kind(const CoreKind& kind) {
 }
 
 std::string kind_text(const CoreKind& kind) {
-  const std::string counted = counted_kind(kind);
+  std::string counted = counted_kind(kind);
   if (kind.clock_max_mhz) return trf("{} (up to {})", counted, clock_text(*kind.clock_max_mhz));
   if (kind.clock_base_mhz) {
     return trf("{} (base clock {})", counted, clock_text(*kind.clock_base_mhz));

@@ -15,6 +15,7 @@
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/text.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -302,6 +303,7 @@ std::string altered(std::string text, std::mt19937& random) {
 
 // Any alteration of any file is either rejected without side effects or has no effect.
 TEST(Checkpoint, SurvivesAlteredFiles) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const test::TempDir dir;
   Training saved;
   saved.step();

@@ -71,6 +71,7 @@ TEST(DataParallel, MatchesOneDeviceIfNoLayerMixesImages) {
 
 TEST(DataParallel, IsReproducible) {
   StartTraining request = request_for("resnet18", 2);
+  request.width = 16;
   request.synthetic_train = 6;
   request.batch = 4;
   request.steps = 2;
@@ -143,6 +144,7 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
   // partial sums over different numbers of threads round differently.
   const int cpu_devices = std::max(2, Machine().info().devices.at(0).threads);
   StartTraining request = request_for("resnet18", 2);
+  request.width = 16;
   request.synthetic_train = 4;
   request.batch = 4;
   request.steps = 1;
@@ -210,6 +212,7 @@ TEST(DataParallel, InterruptedStepKeepsThePreviousState) {
     for (const Device device : cpus(count)) devices.push_back(&machine.at(device));
     TrainerOptions setup;
     setup.model = "resnet18";
+    setup.width = 16;
     setup.batch = 4;
     setup.sgd.momentum = 0.9;
     Trainer trainer(devices, setup);

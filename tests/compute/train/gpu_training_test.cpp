@@ -21,6 +21,7 @@
 #include "tests/support/fake_layer_libraries/fake_libraries.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -100,14 +101,6 @@ TrainerOptions narrow_resnet() {
 }
 
 constexpr double kTolerance = 1e-5;
-
-// Convolutions in the emulator take minutes under the thread sanitizer, which finds the same races
-// in small models.
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "slow under the thread sanitizer"
-#else
-#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
-#endif
 
 TEST(GpuTraining, SmallModelsMatchTheCpu) {
   SKIP_UNDER_THREAD_SANITIZER();

@@ -7,6 +7,7 @@
 #include "compute/experiments/training/training_experiment.h"
 #include "tests/support/probe.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -24,6 +25,7 @@ constexpr double kTorchLosses[] = {2.49666834, 2.68864679, 2.45551085, 2.6755430
                                    2.36214352, 2.37529445, 2.30742288, 2.33263111, 2.30409241};
 
 TEST(ReferenceLosses, LenetMatchesPyTorch) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const std::filesystem::path dir = real_data();
   if (!std::filesystem::exists(dir / "train-images-idx3-ubyte.gz") &&
       !std::filesystem::exists(dir / "train-images-idx3-ubyte")) {

@@ -13,6 +13,7 @@
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/machine.h"
 #include "compute/train/trainer.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -95,6 +96,7 @@ TEST_P(SameBits, ForAnyNumberOfThreads) {
 }
 
 TEST_P(SameBits, BesideBusyNeighbours) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Outcome quiet = train_with(2, GetParam());
   const BusyNeighbours neighbours;
   EXPECT_TRUE(train_with(2, GetParam()) == quiet);

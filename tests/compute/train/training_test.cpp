@@ -242,6 +242,7 @@ TEST(Training, ResumesACancelledRunBitForBit) {
   const test::TempDir dir;
   StartTraining request = small_request();
   request.model = "resnet18";
+  request.width = 16;
   request.convolution = "rule";
   request.synthetic_train = 8;
   request.synthetic_test = 1;

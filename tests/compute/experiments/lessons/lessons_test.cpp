@@ -15,6 +15,7 @@
 #include "tests/support/fake_nccl/fake_nccl.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -96,6 +97,7 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
 
 // The sentence and the verdicts rest on the same measured times, also on a busy machine.
 TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(2);
   run(probe, lesson("sixteen", 16));
   double without_s = INFINITY, fastest_s = INFINITY;

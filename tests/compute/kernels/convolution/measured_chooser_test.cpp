@@ -17,6 +17,7 @@
 #include "compute/kernels/convolution/chooser.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -178,6 +179,7 @@ TEST_F(MeasuredChoice, IsMeasuredAgainOnVersionMismatchOrUnknownName) {
 
 // With a quadratic parse, this test would exceed its time limit.
 TEST_F(MeasuredChoice, ParsesALargeFileOnlyOnce) {
+  SKIP_UNDER_THREAD_SANITIZER();
   choose_again();
   std::string text = files::read_text_file(file_);
   std::string more;

@@ -5,6 +5,7 @@
 
 #include "tests/compute/kernels/convolution/convolution_cases.h"
 #include "tests/support/simd_targets.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -43,11 +44,13 @@ int all_cases() {
 }
 
 TEST(Winograd, ErrorsInFp32AreBounded) {
+  SKIP_UNDER_THREAD_SANITIZER();
   EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32), all_cases());
 }
 
 TEST(Winograd, ErrorsOfBf16OperandsAreBounded) {
+  SKIP_UNDER_THREAD_SANITIZER();
   EXPECT_EQ(check(winograd2_convolution(), kWinograd2Bf16, Precision::BF16), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
 }
@@ -77,6 +80,7 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
 class WinogradTargets : public test::SimdTargetTest {};
 
 TEST_P(WinogradTargets, StayWithinTheBounds) {
+  SKIP_UNDER_THREAD_SANITIZER();
   EXPECT_EQ(check(winograd2_convolution(), kWinograd2, Precision::F32, {3}), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4, Precision::F32, {3}), all_cases());
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, {3}), all_cases());

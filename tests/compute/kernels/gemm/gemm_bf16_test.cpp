@@ -15,6 +15,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/counting_new.h"
 #include "tests/support/simd_targets.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -168,6 +169,7 @@ void expect_all_ways_exact(Bf16Product& p, ThreadPool& pool) {
 }
 
 TEST(Bf16Gemm, IsExactOnSmallIntegersOnEveryTarget) {
+  SKIP_UNDER_THREAD_SANITIZER();
   ThreadPool pool({0, 0});
   for (const Bf16Case& s : bf16_cases()) {
     SCOPED_TRACE(to_string(s));

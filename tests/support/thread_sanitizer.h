@@ -1,0 +1,10 @@
+// Tests that the thread sanitizer would slow down without a thread of their own to check.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "slow under the thread sanitizer"
+#else
+#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
+#endif

@@ -1,8 +1,11 @@
 #include "compute/machine/simd_level.h"
 
+#include <fmt/format.h>
 #include <hwy/targets.h>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #include <algorithm>
@@ -230,6 +233,19 @@ SimdLevel simd_level() {
 const char* simd_target() {
   const std::int64_t targets = supported_targets();
   return hwy::TargetName(targets & -targets);
+}
+
+std::string processor_numbers() {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return {};
+  // The extended fields, in the upper half, are 0 where they do not count.
+  const unsigned family = (eax >> 8 & 0xF) + (eax >> 20 & 0xFF);
+  const unsigned model = (eax >> 4 & 0xF) | (eax >> 12 & 0xF0);
+  return fmt::format("family {}, model {}", family, model);
+#else
+  return {};
+#endif
 }
 
 std::string why_no_avx512_bf16() {

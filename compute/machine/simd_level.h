@@ -45,6 +45,10 @@ SimdLevel describe_simd(SimdTier used, SimdTier best, const SimdLevel& processor
 // cached results.
 const char* simd_target();
 
+// Returns what distinguishes x86-64 processors whose name a virtual machine hides: "family 25,
+// model 1"; empty on other processors. For keys of cached results.
+std::string processor_numbers();
+
 // Returns why the kernels do not use AVX512-BF16 instructions; empty if they do.
 std::string why_no_avx512_bf16();
 

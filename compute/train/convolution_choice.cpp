@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/kernels/convolution/measured_chooser.h"
+#include "compute/machine/simd_level.h"
 
 namespace lab {
 namespace {
@@ -19,7 +20,8 @@ constexpr const char* kByRule = "rule";
 
 std::unique_ptr<ConvolutionChooser> measured_chooser(RunContext& ctx) {
   const auto job = std::this_thread::get_id();
-  MeasuredChooserOptions options{.processor = ctx.machine().info().devices.front().name,
+  const std::string name = ctx.machine().info().devices.front().name;
+  MeasuredChooserOptions options{.processor = fmt::format("{}, {}", name, processor_numbers()),
                                  .stop = ctx.stop_token()};
   options.measuring = [&ctx, job](const ConvolutionCase& c) {
     if (std::this_thread::get_id() != job) return;

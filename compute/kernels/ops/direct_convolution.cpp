@@ -18,14 +18,14 @@ using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
 
 // A tile of accumulators, the vectors of one side and one vector of the other must fit in the 32
-// (AVX-512) or 16 available registers.
-#if HWY_TARGET <= HWY_AVX3
+// (AVX-512, AArch64) or 16 available registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kMaxPixels = 5;
 constexpr int kMaxTaps = 6;
 constexpr int kRegisters = 32;
 #else
 constexpr int kMaxPixels = 2;
-constexpr int kMaxTaps = 2;
+constexpr int kMaxTaps = 3;
 constexpr int kRegisters = 16;
 #endif
 constexpr int kMaxOut = 6;                      // output channels per tile of pixels

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
 #include <string>
 
 #include "compute/core/error.h"
@@ -20,6 +22,18 @@ TEST(SimdLevel, ParsesEachAcceptedValue) {
     EXPECT_EQ(parse_simd_cap(to_string(tier)), tier);
   }
   EXPECT_STREQ(to_string(SimdTier::Sse4), "sse4");
+}
+
+// Linux reports the same numbers.
+TEST(SimdLevel, NumbersDistinguishProcessors) {
+  std::ifstream lines("/proc/cpuinfo");
+  std::map<std::string, std::string> values;
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    const std::size_t tab = line.find('\t'), colon = line.find(": ");
+    if (colon != std::string::npos) values[line.substr(0, tab)] = line.substr(colon + 2);
+  }
+  if (!values.contains("cpu family")) GTEST_SKIP() << "no x86-64 processor";
+  EXPECT_EQ(processor_numbers(), "family " + values["cpu family"] + ", model " + values["model"]);
 }
 
 TEST(SimdLevel, UnsetOrEmptyMeansNoCap) {

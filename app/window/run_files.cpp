@@ -48,6 +48,17 @@ Json started_json(const TrainingStarted& s) {
           {"class_names", s.class_names}};
 }
 
+Json predictions_json(const Predictions& predictions) {
+  Json images = Json::array();
+  for (const PredictedImage& image : predictions.images) {
+    images.push_back({{"pixels", image.pixels},
+                      {"label", image.label},
+                      {"predicted", image.predicted},
+                      {"confidence", image.confidence}});
+  }
+  return {{"epoch", predictions.epoch}, {"images", images}};
+}
+
 Json run_json(const ui::TrainingRun& run, const std::string& name) {
   const ui::StepColumns& s = run.steps();
   const ui::EpochColumns& e = run.epochs();
@@ -65,6 +76,10 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
                     {"seconds", thinned(e.seconds)},
                     {"speed", thinned(e.images_per_s)}};
   json["changes"] = changes_to_json(run.changes());
+  if (const auto& c = run.confusion()) {
+    json["confusion"] = {{"epoch", c->epoch}, {"classes", c->classes}, {"counts", c->counts}};
+  }
+  if (run.predictions()) json["predictions"] = predictions_json(*run.predictions());
   if (run.done()) {
     json["done"] = {{"images_per_s", run.done()->images_per_s},
                     {"seconds", run.done()->seconds},
@@ -168,6 +183,31 @@ void replay(const Json& json, ui::TrainingRun& run) {
   for (; epoch < epochs.size(); ++epoch) run.add(epochs[epoch]);
 }
 
+Confusion read_confusion(const Json& json) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  Confusion c{.epoch = json.at("epoch").get<std::int64_t>(),
+              .classes = json.at("classes").get<int>(),
+              .counts = json.at("counts").get<std::vector<std::int64_t>>()};
+  const bool square = c.classes > 0 && c.classes <= 1000 &&
+                      c.counts.size() == static_cast<std::size_t>(c.classes * c.classes);
+  const auto counts = [](std::int64_t n) { return n >= 0 && n <= kMost; };
+  if (!square || !std::all_of(c.counts.begin(), c.counts.end(), counts)) {
+    corrupt(tr("its confusion matrix is not one count per pair of classes"));
+  }
+  return c;
+}
+
+Predictions read_predictions(const Json& json) {
+  Predictions predictions{.epoch = json.at("epoch").get<std::int64_t>(), .images = {}};
+  for (const Json& image : json.at("images")) {
+    predictions.images.push_back({.pixels = image.at("pixels").get<ImagePixels>(),
+                                  .label = image.at("label").get<int>(),
+                                  .predicted = image.at("predicted").get<int>(),
+                                  .confidence = image.at("confidence").get<float>()});
+  }
+  return predictions;
+}
+
 ui::TrainingRun read_training(const Json& json, JobId id) {
   const auto request = request_from_json<StartTraining>(json.at("request"), tr("a training run"));
   if (find_model(request.model) == nullptr) corrupt(trf("unknown model '{}'", request.model));
@@ -175,6 +215,9 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   if (json.contains("started")) run.add(read_started(json["started"], request));
   replay(json, run);
   for (const TrainingChanged& change : changes_from_json(json.at("changes"))) run.add(change);
+  // Absent in runs without evaluation, and in files of earlier versions.
+  if (json.contains("confusion")) run.add(read_confusion(json["confusion"]));
+  if (json.contains("predictions")) run.add(read_predictions(json["predictions"]));
   if (json.contains("done")) {
     TrainingDone done;
     done.images_per_s = json["done"].at("images_per_s").get<double>();

@@ -38,6 +38,10 @@ ui::TrainingRun sample_run(std::int64_t steps, JobId id = 1) {
     if (step % 5 == 0) run.add(EpochDone{.epoch = step / 5, .train_acc = 0.5, .test_acc = 0.75});
   }
   run.add(TrainingChanged{3, 0.3, "lr", "0.9", "0.3", steps});
+  run.add(Confusion{.epoch = 2, .classes = 2, .counts = {7, 1, 0, 9}});
+  PredictedImage image{.pixels = {}, .label = 1, .predicted = 0, .confidence = 0.75F};
+  image.pixels[5] = 255;
+  run.add(Predictions{.epoch = 2, .images = {image}});
   TrainingDone done;
   done.images_per_s = 1234;
   done.steps = steps;
@@ -61,6 +65,16 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_EQ(back.epochs().step, run.epochs().step);
   EXPECT_EQ(back.epochs().test_acc, run.epochs().test_acc);
   EXPECT_EQ(back.changes().at(0).after, "0.3");
+  ASSERT_TRUE(back.confusion() && back.predictions());
+  EXPECT_EQ(back.confusion()->counts, run.confusion()->counts);
+  EXPECT_EQ(back.predictions()->epoch, 2);
+  ASSERT_EQ(back.predictions()->images.size(), 1U);
+  const PredictedImage &image = back.predictions()->images[0],
+                       &expected = run.predictions()->images[0];
+  EXPECT_EQ(image.pixels, expected.pixels);
+  EXPECT_EQ(image.label, 1);
+  EXPECT_EQ(image.predicted, 0);
+  EXPECT_EQ(image.confidence, 0.75F);
   EXPECT_EQ(back.class_names(), run.class_names());
   EXPECT_TRUE(back.synthetic());
   EXPECT_EQ(back.done()->images_per_s, 1234);
@@ -95,9 +109,11 @@ TEST(RunFiles, UnusableFilesAreReportedAndStay) {
   files::write_file(dir.path() / "7.json", with("/steps/lr", "text"));
   files::write_file(dir.path() / "8.json", with("/epochs/epoch/0", -1e300));
   files::write_file(dir.path() / "9.json", with("/steps/t_s/0", nullptr));
+  files::write_file(dir.path() / "10.json", with("/confusion/classes", 3));
+  files::write_file(dir.path() / "11.json", with("/predictions/images/0/pixels", {1, 2}));
   const StoredRuns kept = read_runs(dir.path());
   EXPECT_EQ(kept.runs.size(), 1U);
-  ASSERT_EQ(kept.problems.size(), 8U);
+  ASSERT_EQ(kept.problems.size(), 10U);
   for (const std::string& problem : kept.problems) {
     EXPECT_NE(problem.find(dir.path().string()), std::string::npos) << problem;
   }

@@ -104,7 +104,7 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
-  // Of an earlier session: timeline, layers and predictions are not kept.
+  // Of an earlier session: timeline, layers and insight are not kept.
   bool restored() const { return id_ < 0; }
   // The lowest number from 0 that no other run had when the model got this one. The curves' look
   // depends on it.

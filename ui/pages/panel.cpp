@@ -299,9 +299,9 @@ std::optional<MainMemory> memory_in_use(const Model& model, std::span<const Devi
   if (first == devices.end()) return std::nullopt;
   MainMemory memory{.total_bytes = first->memory_total_bytes};
   const DeviceHistory& history = model.history(first->device);
-  if (history.seen && memory.total_bytes > 0) {
-    memory.used_bytes =
-        std::max<std::int64_t>(0, memory.total_bytes - history.last.memory_available_bytes);
+  const Column64& used_bytes = history.memory_used_bytes;
+  if (!used_bytes.empty() && !std::isnan(used_bytes.back())) {
+    memory.used_bytes = static_cast<std::int64_t>(used_bytes.back());
   }
   return memory;
 }

@@ -91,7 +91,7 @@ std::string spread_text(const TourFigure& f) {
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
   const std::string text =
       ceiling ? trf("best of {}, ±{}", f.n, spread) : trf("median of {}, ±{}", f.n, spread);
-  return f.unstable ? trf("{}, unstable", text) : text;
+  return f.unstable && f.complete ? trf("{}, unstable", text) : text;
 }
 
 std::string percentiles_text(const TourFigure& f) {

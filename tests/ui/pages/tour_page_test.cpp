@@ -69,6 +69,8 @@ TEST(TourPage, TextsNameTheSpreadOrTheReason) {
   TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
   copy.unstable = true;
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unstable");
+  copy.complete = false;
+  EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %") << "no verdict before the end";
   EXPECT_NE(sentence_of(copy).find("60.0 ns"), std::string::npos) << "one thread";
   copy.missing = "no room";
   EXPECT_EQ(spread_text(copy) + percentiles_text(copy), "");

@@ -271,7 +271,7 @@ std::vector<Column> columns_of(bool wide) {
             {LAB_TEXT("Limit"), 1.3F, true, {}},
             {"FLOP/B", 0.75F, true, ridge_hint}};
   }
-  return {{LAB_TEXT("Ceiling"), 1.5F, false, {}},
+  return {{LAB_TEXT("Ceiling"), 1.9F, false, {}},
           {LAB_TEXT("Limit"), 1.1F, true, {}},
           {LAB_TEXT("p10 to p90"), 0.9F, true,
            LAB_TEXT("Spread of the repetitions, as a share of the median.")},

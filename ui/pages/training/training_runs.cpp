@@ -66,7 +66,7 @@ std::vector<ShownRun> shown_runs(const Panel& p) {
   const TrainingRun* newest = newest_run(p);
   for (const TrainingRun& run : p.model.runs()) {
     const RunChoice* choice = choice_of(p, run.id());
-    if (choice != nullptr && (choice->removed || !choice->shown)) continue;
+    if (!listed(p, run) || (choice != nullptr && !choice->shown)) continue;
     std::string name = run_name(p, run);
     if (run.synthetic()) name = trf("{}, synthetic", name);
     shown.push_back({&run, std::move(name), run_color(p, run), &run == newest});

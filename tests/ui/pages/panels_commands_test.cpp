@@ -290,6 +290,31 @@ TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
   EXPECT_FALSE(lab.visible("training/model"));
 }
 
+TEST(SmallWindow, OtherFormsFoldTheirSettingsAfterAJob) {
+  struct Form {
+    Page page;
+    std::string name, field, folded;
+  };
+  for (const Form& form :
+       {Form{Page::Matmul, "matmul", "matmul/sizes", "every device, N = 64..4096, f32"},
+        Form{Page::Transfers, "transfers", "transfers/sizes", "1KiB..1GiB"},
+        Form{Page::Scaling, "scaling", "scaling/batch", "lenet, Synthetic, batch 256"}}) {
+    SCOPED_TRACE(form.name);
+    Lab lab(make_scene(form.page, Scene::Empty), 2, {1280, 720});
+    lab.open(form.page);
+    EXPECT_TRUE(lab.visible(form.field));
+    lab.click(form.name + "/run");
+    lab.show(make_scene(form.page, Scene::Done));
+    EXPECT_FALSE(lab.visible(form.field));
+    EXPECT_EQ(lab.backend.find(form.name + "/settings")->label, form.folded);
+    lab.click(form.name + "/settings");
+    EXPECT_TRUE(lab.visible(form.field));
+    lab.click(form.name + "/run");
+    lab.frames(2);
+    EXPECT_FALSE(lab.visible(form.field)) << "a new job shows its results again";
+  }
+}
+
 TEST_F(PanelCommands, ModelSetsItsLearningRate) {
   lab.open(Page::Training);
   lab.click("training/model");

@@ -51,8 +51,12 @@ struct RunTabs {
   bool replaced = false;  // shows the results that the last run replaced
 };
 
+// The fields of a form above its results; empty: shown until the page has had a job. Not saved.
+using SettingsOpen = std::optional<bool>;
+
 struct TransferForm {
   RunTabs tabs;
+  SettingsOpen settings_open;
   StartTransfers request;  // GPU operations apply only if there is a GPU
   int from = 0, to = 0;    // 0: every device, otherwise position + 1
   std::string sizes = "1KiB..1GiB";
@@ -67,6 +71,7 @@ struct TransferForm {
 
 struct MatmulForm {
   RunTabs tabs;
+  SettingsOpen settings_open;
   StartMatmul request;
   int device = 0;  // 0: every device, otherwise position + 1
   std::string sizes = "64..4096";
@@ -110,8 +115,7 @@ struct TrainingForm {
   bool larger_batch = false;  // settings for a larger batch, expanded
   bool devices_open = false;  // list of many devices, expanded
   bool all_devices = false;   // their card shows all, even if they do not fit well
-  // The form above the results; empty: expanded until something has been trained. Not saved.
-  std::optional<bool> settings_open;
+  SettingsOpen settings_open;
   int x_axis = 0;  // 0 step, 1 epoch, 2 time
   // The card of the layers.
   int layer_order = 0;        // as LayerOrder
@@ -141,6 +145,7 @@ enum class ComputeTime { Measured, Typed, File };
 StartScaling default_scaling();
 
 struct ScalingForm {
+  SettingsOpen settings_open;
   StartScaling request = default_scaling();
   std::vector<bool> devices;  // the largest set, ticked by position; none: all devices
   std::string counts;         // device counts; empty: 1, 2, 4, ... and the whole set

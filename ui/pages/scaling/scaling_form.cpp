@@ -172,19 +172,28 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   process_fields(p, fields, form);
 }
 
-void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
+// "lenet, Fashion-MNIST, batch 256": the form on one line.
+std::string settings_text(const ScalingForm& form) {
+  const StartTraining& training = form.request.training;
+  return fmt::format("{}, {}, {}", training.model, tr(label_of(training.data)),
+                     trf("batch {}", training.batch));
+}
+
+void measure_button(const Panel& p, ScalingForm& form, std::string_view error) {
   if (start_button(p, "scaling/run", tr("Measure scaling"), error, true)) {
     send(p, to_command(form, p.model.machine(), true));
+    form.settings_open.reset();
   }
 }
 
 // Computes a prediction without measuring.
-void predict_button(const Panel& p, const ScalingForm& form) {
+void predict_button(const Panel& p, ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
   const std::string error = problem([&] { return to_command(form, machine, false, known); });
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
+    form.settings_open.reset();
   }
 }
 
@@ -196,8 +205,13 @@ void draw_scaling_form(const Panel& p) {
   if (!card) return;
   room_for_actions(p);
   const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });
-  work_fields(p, form);
-  device_boxes(p, form);
+  const bool had_job = p.model.state(Page::Scaling).phase != Phase::Empty;
+  const bool fields = settings_shown(p, "scaling/settings", had_job, form.settings_open,
+                                     [&] { return settings_text(form); });
+  if (fields) {
+    work_fields(p, form);
+    device_boxes(p, form);
+  }
   if (!error.empty()) error_box(p.ui, "scaling/form_error", error);
   if (p.folded()) {
     form_actions(p, 330, [&] {
@@ -207,13 +221,13 @@ void draw_scaling_form(const Panel& p) {
       row.next();
       predict_button(p, form);
     });
-    prediction_fields(p, form);
+    if (fields) prediction_fields(p, form);
   } else {
     measure_button(p, form, error);
     prediction_fields(p, form);
     predict_button(p, form);
   }
-  more_fields(p, form);
+  if (fields) more_fields(p, form);
 }
 
 }  // namespace lab::ui

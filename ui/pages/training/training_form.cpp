@@ -253,17 +253,6 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
   return text;
 }
 
-// In the folded layout the settings collapse to one line after the first training, so that the
-// results are visible without scrolling.
-bool settings_shown(const Panel& p, TrainingForm& form) {
-  if (!p.folded()) return true;
-  bool open = form.settings_open.value_or(newest_run(p) == nullptr);
-  if (foldout(p.ui, "training/settings", open ? tr("Settings") : settings_text(p, form), open)) {
-    form.settings_open = open;
-  }
-  return open;
-}
-
 // A number that is still being typed is not sent.
 void send_changes(const Panel& p, TrainingForm& form) {
   const bool running = running_training(p) != nullptr;
@@ -298,7 +287,8 @@ void draw_training_form(const Panel& p) {
   Card card(p, "training/form", tr("Training"), {.least = least});
   if (!card) return;
   room_for_actions(p);
-  const bool shown = settings_shown(p, form);
+  const bool shown = settings_shown(p, "training/settings", newest_run(p) != nullptr,
+                                    form.settings_open, [&] { return settings_text(p, form); });
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine); });

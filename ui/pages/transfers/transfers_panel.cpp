@@ -64,44 +64,54 @@ void tick_boxes(const Panel& p, TransferForm& form) {
   field_control(p, "transfers", form.request, &StartTransfers::all_threads);
 }
 
+void main_fields(const Panel& p, TransferForm& form) {
+  Fields fields(p);
+  device_fields(p, fields, form);
+  fields.next();
+  if (!form.request.quick) {
+    input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
+               tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."), "1KiB..1GiB");
+    fields.next();
+  }
+  field_control(p, "transfers", form.request, &StartTransfers::cache);
+  fields.next();
+  field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
+                form.request.budget_s);
+  fields.next();
+  field_control(p, "transfers", form.request, &StartTransfers::quick);
+  reference_field(p, fields, "transfers/reference");
+}
+
+// "Quick, 30 s" or "1KiB..1GiB": the form on one line.
+std::string settings_text(const TransferForm& form) {
+  return form.request.quick ? tr(field_of(&StartTransfers::quick).label) : form.sizes;
+}
+
 void transfers_form(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
   Card card(p, "transfers/form", tr("Transfers"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  {
-    Fields fields(p);
-    device_fields(p, fields, form);
-    fields.next();
-    if (!form.request.quick) {
-      input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
-                 tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."),
-                 "1KiB..1GiB");
-      fields.next();
-    }
-    field_control(p, "transfers", form.request, &StartTransfers::cache);
-    fields.next();
-    field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
-                  form.request.budget_s);
-    fields.next();
-    field_control(p, "transfers", form.request, &StartTransfers::quick);
-    reference_field(p, fields, "transfers/reference");
+  const bool had_job = p.model.state(Page::Transfers).phase != Phase::Empty;
+  if (settings_shown(p, "transfers/settings", had_job, form.settings_open,
+                     [&] { return settings_text(form); })) {
+    main_fields(p, form);
+    tick_boxes(p, form);
   }
-  tick_boxes(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
+  const auto start = [&](bool live) {
+    send(p, to_command(form, machine, live));
+    form.settings_open.reset();
+  };
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
-      send(p, to_command(form, machine, false));
-    }
+    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) start(false);
     row.next();
     const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) {
-      send(p, to_command(form, machine, true));
-    }
+    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) start(true);
   });
 }
 

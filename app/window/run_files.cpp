@@ -96,11 +96,13 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
 }
 
 // A number that is null was not finite.
+double number(const Json& value) {
+  return value.is_null() ? ui::kNoValue : value.get<double>();
+}
+
 Column64 column(const Json& object, const char* name, std::size_t size) {
   Column64 values;
-  for (const Json& value : object.at(name)) {
-    values.push_back(value.is_null() ? ui::kNoValue : value.get<double>());
-  }
+  for (const Json& value : object.at(name)) values.push_back(number(value));
   if (values.size() != size || size > kKeptSteps + 1) {
     corrupt(trf("{} has {} values, not {}", name, values.size(), size));
   }
@@ -185,11 +187,13 @@ void replay(const Json& json, ui::TrainingRun& run) {
 
 Confusion read_confusion(const Json& json) {
   constexpr std::int64_t kMost = 1'000'000'000;
+  constexpr int kMostClasses = 100;
   Confusion c{.epoch = json.at("epoch").get<std::int64_t>(),
               .classes = json.at("classes").get<int>(),
               .counts = json.at("counts").get<std::vector<std::int64_t>>()};
-  const bool square = c.classes > 0 && c.classes <= 1000 &&
-                      c.counts.size() == static_cast<std::size_t>(c.classes * c.classes);
+  const bool square =
+      c.classes > 0 && c.classes <= kMostClasses &&
+      c.counts.size() == static_cast<std::size_t>(c.classes) * static_cast<std::size_t>(c.classes);
   const auto counts = [](std::int64_t n) { return n >= 0 && n <= kMost; };
   if (!square || !std::all_of(c.counts.begin(), c.counts.end(), counts)) {
     corrupt(tr("its confusion matrix is not one count per pair of classes"));
@@ -200,10 +204,11 @@ Confusion read_confusion(const Json& json) {
 Predictions read_predictions(const Json& json) {
   Predictions predictions{.epoch = json.at("epoch").get<std::int64_t>(), .images = {}};
   for (const Json& image : json.at("images")) {
+    const auto confidence = static_cast<float>(number(image.at("confidence")));
     predictions.images.push_back({.pixels = image.at("pixels").get<ImagePixels>(),
                                   .label = image.at("label").get<int>(),
                                   .predicted = image.at("predicted").get<int>(),
-                                  .confidence = image.at("confidence").get<float>()});
+                                  .confidence = confidence});
   }
   return predictions;
 }

@@ -20,9 +20,11 @@ constexpr const char* kByRule = "rule";
 
 std::unique_ptr<ConvolutionChooser> measured_chooser(RunContext& ctx) {
   const auto job = std::this_thread::get_id();
-  const std::string name = ctx.machine().info().devices.front().name;
-  MeasuredChooserOptions options{.processor = fmt::format("{}, {}", name, processor_numbers()),
+  MeasuredChooserOptions options{.processor = ctx.machine().info().devices.front().name,
                                  .stop = ctx.stop_token()};
+  if (const std::string numbers = processor_numbers(); !numbers.empty()) {
+    options.processor += ", " + numbers;
+  }
   options.measuring = [&ctx, job](const ConvolutionCase& c) {
     if (std::this_thread::get_id() != job) return;
     ctx.progress(

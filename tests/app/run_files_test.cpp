@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "compute/core/files/whole_file.h"
@@ -78,6 +80,18 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_EQ(back.class_names(), run.class_names());
   EXPECT_TRUE(back.synthetic());
   EXPECT_EQ(back.done()->images_per_s, 1234);
+}
+
+TEST(RunFiles, KeepADivergedRun) {
+  const test::TempDir dir;
+  ui::TrainingRun run = sample_run(5);
+  Predictions unsure{.epoch = 1, .images = {PredictedImage{}}};
+  unsure.images[0].confidence = std::numeric_limits<float>::quiet_NaN();
+  run.add(unsure);
+  write_run(dir.path() / "1.json", run, "");
+  const StoredRuns kept = read_runs(dir.path());
+  ASSERT_EQ(kept.runs.size(), 1U) << kept.problems.at(0);
+  EXPECT_TRUE(std::isnan(kept.runs[0].run.predictions()->images.at(0).confidence));
 }
 
 TEST(RunFiles, KeepNamesAndBoundTheirSize) {

@@ -1,4 +1,4 @@
-// Tests that the thread sanitizer would slow down without a thread of their own to check.
+// For tests that are slow under the thread sanitizer and whose use of threads smaller tests repeat.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -208,12 +208,14 @@ void room_for_actions(const Panel& p) {
   if (p.folded()) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(6));
 }
 
-bool settings_shown(const Panel& p, std::string_view path, bool had_job, SettingsOpen& choice,
-                    const std::function<std::string()>& summary) {
+bool settings_shown(const Panel& p, Page page, std::string_view path, bool has_results,
+                    SettingsOpen& open, const std::function<std::string()>& summary) {
   if (!p.folded()) return true;
-  bool open = choice.value_or(!had_job);
-  if (foldout(p.ui, path, open ? tr("Settings") : summary(), open)) choice = open;
-  return open;
+  const JobId job = p.model.state(page).job;
+  if (open.job != job) open = {.chosen = {}, .job = job};
+  bool shown = open.chosen.value_or(!has_results);
+  if (foldout(p.ui, path, shown ? tr("Settings") : summary(), shown)) open.chosen = shown;
+  return shown;
 }
 
 void form_actions(const Panel& p, float units, const std::function<void()>& draw) {

@@ -118,11 +118,11 @@ float form_height(const Panel& p);
 // Reserves space below the title of a folded form for the buttons of form_actions().
 void room_for_actions(const Panel& p);
 
-// Returns whether to draw the fields of a form. In the folded layout they collapse to one line,
-// `summary`, once the page has had a job (`had_job`), so that its results are visible without
-// scrolling.
-bool settings_shown(const Panel& p, std::string_view path, bool had_job, SettingsOpen& choice,
-                    const std::function<std::string()>& summary);
+// Returns whether to draw the fields of a form. In the folded layout they collapse to the foldout
+// `path` with the text `summary` when the page has results, so that these are visible without
+// scrolling; the user's choice lasts until the page's next job.
+bool settings_shown(const Panel& p, Page page, std::string_view path, bool has_results,
+                    SettingsOpen& open, const std::function<std::string()>& summary);
 
 // Calls `draw` for the buttons of a form, which are `units` wide. In a folded form they are placed
 // beside the card's title so that no field can push them out of sight, otherwise at the cursor.

@@ -21,7 +21,7 @@ std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm
                                     const std::stop_token& stop);
 
 struct MeasuredChooserOptions {
-  std::string processor;      // name and numbers; choices are stored per processor
+  std::string processor;      // "AMD EPYC, family 25, model 1"; part of each choice's key
   std::stop_token stop = {};  // if requested, choose() throws Error(Errc::Cancelled)
   // Called before a measurement, on the thread that called choose().
   std::function<void(const ConvolutionCase&)> measuring = {};

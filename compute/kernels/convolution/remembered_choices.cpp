@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 // Increment when the meaning of keys or the way of measuring changes; older choices are then
 // dropped.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 // Far more than the choices of all convolutions and processors take.
 constexpr std::int64_t kLargestFile = 4 << 20;

@@ -26,14 +26,17 @@ TEST(SimdLevel, ParsesEachAcceptedValue) {
 
 // Linux reports the same numbers.
 TEST(SimdLevel, NumbersDistinguishProcessors) {
+#if defined(__x86_64__)
   std::ifstream lines("/proc/cpuinfo");
   std::map<std::string, std::string> values;
   for (std::string line; std::getline(lines, line) && !line.empty();) {
     const std::size_t tab = line.find('\t'), colon = line.find(": ");
     if (colon != std::string::npos) values[line.substr(0, tab)] = line.substr(colon + 2);
   }
-  if (!values.contains("cpu family")) GTEST_SKIP() << "no x86-64 processor";
   EXPECT_EQ(processor_numbers(), "family " + values["cpu family"] + ", model " + values["model"]);
+#else
+  EXPECT_EQ(processor_numbers(), "");
+#endif
 }
 
 TEST(SimdLevel, UnsetOrEmptyMeansNoCap) {

@@ -103,7 +103,6 @@ TEST_P(Layout, ManyDevicesFit) {
   ui::TrainingForm& form = lab.view.forms.training;
   form.larger_batch = form.devices_open = true;
   form.request.share_policy = SharePolicy::Listed;
-  form.settings_open = true;
   for (const ManyDevices& many :
        {ManyDevices{2, 1, SharePolicy::Equal}, ManyDevices{16, 1, SharePolicy::Auto},
         ManyDevices{4, 2, SharePolicy::Auto}, ManyDevices{48, 4, SharePolicy::Equal}}) {
@@ -111,6 +110,7 @@ TEST_P(Layout, ManyDevicesFit) {
                  " ranks");
     form.devices.assign(static_cast<std::size_t>(many.devices / many.ranks), true);
     lab.show(make_many_devices(many, Scene::Running));
+    form.settings_open = {.chosen = true, .job = lab.model.state(Page::Training).job};
     check_whole_page(lab, window.size);
     lab.scroll(1000);
   }

@@ -51,8 +51,12 @@ struct RunTabs {
   bool replaced = false;  // shows the results that the last run replaced
 };
 
-// The fields of a form above its results; empty: shown until the page has had a job. Not saved.
-using SettingsOpen = std::optional<bool>;
+// Whether a folded form shows its fields, as the user chose since the page's last job began; empty:
+// as long as the page has no results. Not saved.
+struct SettingsOpen {
+  std::optional<bool> chosen;
+  JobId job = 0;
+};
 
 struct TransferForm {
   RunTabs tabs;

@@ -115,12 +115,12 @@ void fields_of(const Panel& p, MatmulForm& form) {
 
 // "every device, N = 64..4096, f32": the form on one line.
 std::string settings_text(const Panel& p, const MatmulForm& form) {
+  if (form.request.together) return fmt::format("{}, N = {}", tr("At once"), form.sizes);
   const MachineInfo& machine = p.model.machine();
   const std::size_t place = static_cast<std::size_t>(std::max(0, form.device));
   const std::string device = place == 0 || place > machine.devices.size()
                                  ? tr("every device")
                                  : lab::to_string(machine.devices[place - 1].device);
-  if (form.request.together) return fmt::format("{}, N = {}", tr("At once"), form.sizes);
   return fmt::format("{}, N = {}, {}", device, form.sizes,
                      to_string(matmul_precision(form, machine)));
 }
@@ -131,7 +131,7 @@ void matmul_form(const Panel& p) {
   if (!card) return;
   room_for_actions(p);
   const bool had_job = p.model.state(Page::Matmul).phase != Phase::Empty;
-  if (settings_shown(p, "matmul/settings", had_job, form.settings_open,
+  if (settings_shown(p, Page::Matmul, "matmul/settings", had_job, form.settings_open,
                      [&] { return settings_text(p, form); })) {
     fields_of(p, form);
     kernel_boxes(p, form);
@@ -139,24 +139,23 @@ void matmul_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
-  const auto start = [&](bool live) {
-    send(p, to_command(form, machine, live));
-    form.settings_open.reset();
-  };
   if (form.request.together) {
     form_actions(p, 130, [&] {
-      if (start_button(p, "matmul/run", tr("Run at once"), error, true)) start(false);
+      if (start_button(p, "matmul/run", tr("Run at once"), error, true))
+        send(p, to_command(form, machine, false));
     });
     return;
   }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "matmul/run", tr("Run ladder"), error, true)) start(false);
+    if (start_button(p, "matmul/run", tr("Run ladder"), error, true))
+      send(p, to_command(form, machine, false));
     row.next();
     // A live run reads its own size, not the list of sizes.
     const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "matmul/live", tr("Run live"), live_error, false)) start(true);
+    if (start_button(p, "matmul/live", tr("Run live"), live_error, false))
+      send(p, to_command(form, machine, true));
   });
 }
 

@@ -179,21 +179,19 @@ std::string settings_text(const ScalingForm& form) {
                      trf("batch {}", training.batch));
 }
 
-void measure_button(const Panel& p, ScalingForm& form, std::string_view error) {
+void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
   if (start_button(p, "scaling/run", tr("Measure scaling"), error, true)) {
     send(p, to_command(form, p.model.machine(), true));
-    form.settings_open.reset();
   }
 }
 
 // Computes a prediction without measuring.
-void predict_button(const Panel& p, ScalingForm& form) {
+void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
   const std::string error = problem([&] { return to_command(form, machine, false, known); });
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
-    form.settings_open.reset();
   }
 }
 
@@ -206,8 +204,8 @@ void draw_scaling_form(const Panel& p) {
   room_for_actions(p);
   const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });
   const bool had_job = p.model.state(Page::Scaling).phase != Phase::Empty;
-  const bool fields = settings_shown(p, "scaling/settings", had_job, form.settings_open,
-                                     [&] { return settings_text(form); });
+  const bool fields = settings_shown(p, Page::Scaling, "scaling/settings", had_job,
+                                     form.settings_open, [&] { return settings_text(form); });
   if (fields) {
     work_fields(p, form);
     device_boxes(p, form);

@@ -287,8 +287,9 @@ void draw_training_form(const Panel& p) {
   Card card(p, "training/form", tr("Training"), {.least = least});
   if (!card) return;
   room_for_actions(p);
-  const bool shown = settings_shown(p, "training/settings", newest_run(p) != nullptr,
-                                    form.settings_open, [&] { return settings_text(p, form); });
+  const bool shown =
+      settings_shown(p, Page::Training, "training/settings", newest_run(p) != nullptr,
+                     form.settings_open, [&] { return settings_text(p, form); });
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine); });
@@ -304,7 +305,6 @@ void draw_training_form(const Panel& p) {
     form_actions(p, 150, [&] {
       if (start_button(p, "training/start", tr("Train"), error, true)) {
         send(p, to_command(form, machine));
-        form.settings_open.reset();
       }
     });
     draw_training_estimate(p, form);

@@ -208,8 +208,11 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
   const auto& c = run.confusion();
   const bool usable = c && c->classes > 0 && c->counts.size() == at(c->classes, 0, c->classes);
   if (!usable) {
-    if (run.restored()) return draw_not_kept(p, "training/confusion_card");
-    muted(ui, tr("Available after the first epoch."));
+    const EpochColumns& e = run.epochs();
+    const bool evaluated = e.size() > 0 && std::isfinite(e.test_acc.back());
+    if (run.restored() && evaluated) return draw_not_kept(p, "training/confusion_card");
+    muted(ui, run.restored() ? tr("This run was not evaluated.")
+                             : tr("Available after the first epoch."));
     return;
   }
   const float names = widest_name(p, run, c->classes) + ui.px(10);

@@ -1,4 +1,6 @@
 // The Transfers page: a sweep over sizes, or one case repeated over time.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -82,9 +84,11 @@ void main_fields(const Panel& p, TransferForm& form) {
   reference_field(p, fields, "transfers/reference");
 }
 
-// "Quick, 30 s" or "1KiB..1GiB": the form on one line.
+// The label of "quick", or "1KiB..1GiB", and the cache: the form on one line.
 std::string settings_text(const TransferForm& form) {
-  return form.request.quick ? tr(field_of(&StartTransfers::quick).label) : form.sizes;
+  const std::string sizes =
+      form.request.quick ? tr(field_of(&StartTransfers::quick).label) : form.sizes;
+  return fmt::format("{}, {}", sizes, tr(label_of(form.request.cache)));
 }
 
 void transfers_form(const Panel& p) {
@@ -93,7 +97,7 @@ void transfers_form(const Panel& p) {
   if (!card) return;
   room_for_actions(p);
   const bool had_job = p.model.state(Page::Transfers).phase != Phase::Empty;
-  if (settings_shown(p, "transfers/settings", had_job, form.settings_open,
+  if (settings_shown(p, Page::Transfers, "transfers/settings", had_job, form.settings_open,
                      [&] { return settings_text(form); })) {
     main_fields(p, form);
     tick_boxes(p, form);
@@ -101,17 +105,15 @@ void transfers_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
-  const auto start = [&](bool live) {
-    send(p, to_command(form, machine, live));
-    form.settings_open.reset();
-  };
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) start(false);
+    if (start_button(p, "transfers/run", tr("Run sweep"), error, true))
+      send(p, to_command(form, machine, false));
     row.next();
     const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) start(true);
+    if (start_button(p, "transfers/live", tr("Run live"), live_error, false))
+      send(p, to_command(form, machine, true));
   });
 }
 

@@ -151,7 +151,7 @@ TEST_F(MeasuredChoice, DependsOnStageOperandTypeAndShape) {
 }
 
 TEST_F(MeasuredChoice, IsMeasuredAgainIfTheFileIsDamaged) {
-  for (const char* text : {"", "{", "[1, 2]", "{\"version\": 1, \"choices\": 7}"}) {
+  for (const char* text : {"", "{", "[1, 2]", "{\"version\": 2, \"choices\": 7}"}) {
     SCOPED_TRACE(text);
     std::filesystem::create_directories(file_.parent_path());
     files::write_file(file_, std::string_view(text));

@@ -117,7 +117,7 @@ void fields_of(const Panel& p, MatmulForm& form) {
 std::string settings_text(const Panel& p, const MatmulForm& form) {
   if (form.request.together) return fmt::format("{}, N = {}", tr("At once"), form.sizes);
   const MachineInfo& machine = p.model.machine();
-  const std::size_t place = static_cast<std::size_t>(std::max(0, form.device));
+  const auto place = static_cast<std::size_t>(std::max(0, form.device));
   const std::string device = place == 0 || place > machine.devices.size()
                                  ? tr("every device")
                                  : lab::to_string(machine.devices[place - 1].device);
@@ -141,21 +141,24 @@ void matmul_form(const Panel& p) {
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
   if (form.request.together) {
     form_actions(p, 130, [&] {
-      if (start_button(p, "matmul/run", tr("Run at once"), error, true))
+      if (start_button(p, "matmul/run", tr("Run at once"), error, true)) {
         send(p, to_command(form, machine, false));
+      }
     });
     return;
   }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "matmul/run", tr("Run ladder"), error, true))
+    if (start_button(p, "matmul/run", tr("Run ladder"), error, true)) {
       send(p, to_command(form, machine, false));
+    }
     row.next();
     // A live run reads its own size, not the list of sizes.
     const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "matmul/live", tr("Run live"), live_error, false))
+    if (start_button(p, "matmul/live", tr("Run live"), live_error, false)) {
       send(p, to_command(form, machine, true));
+    }
   });
 }
 

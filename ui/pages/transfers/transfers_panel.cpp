@@ -108,12 +108,14 @@ void transfers_form(const Panel& p) {
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
-    if (start_button(p, "transfers/run", tr("Run sweep"), error, true))
+    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
       send(p, to_command(form, machine, false));
+    }
     row.next();
     const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "transfers/live", tr("Run live"), live_error, false))
+    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) {
       send(p, to_command(form, machine, true));
+    }
   });
 }
 

@@ -208,12 +208,12 @@ void room_for_actions(const Panel& p) {
   if (p.folded()) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(6));
 }
 
-bool settings_shown(const Panel& p, Page page, std::string_view path, bool has_results,
-                    SettingsOpen& open, const std::function<std::string()>& summary) {
+bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOpen& open,
+                    const std::function<std::string()>& summary, bool earlier) {
   if (!p.folded()) return true;
-  const JobId job = p.model.state(page).job;
-  if (open.job != job) open = {.chosen = {}, .job = job};
-  bool shown = open.chosen.value_or(!has_results);
+  const PageState& state = p.model.state(page);
+  if (open.job != state.job) open = {.chosen = {}, .job = state.job};
+  bool shown = open.chosen.value_or(state.phase == Phase::Empty && !earlier);
   if (foldout(p.ui, path, shown ? tr("Settings") : summary(), shown)) open.chosen = shown;
   return shown;
 }

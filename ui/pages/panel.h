@@ -119,10 +119,11 @@ float form_height(const Panel& p);
 void room_for_actions(const Panel& p);
 
 // Returns whether to draw the fields of a form. In the folded layout they collapse to the foldout
-// `path` with the text `summary` when the page has results, so that these are visible without
-// scrolling; the user's choice lasts until the page's next job.
-bool settings_shown(const Panel& p, Page page, std::string_view path, bool has_results,
-                    SettingsOpen& open, const std::function<std::string()>& summary);
+// `path` with the text `summary` once `page` has had a job, or if it has results of an earlier
+// start (`earlier`), so that these are visible without scrolling; the user's choice lasts until the
+// page's next job.
+bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOpen& open,
+                    const std::function<std::string()>& summary, bool earlier = false);
 
 // Calls `draw` for the buttons of a form, which are `units` wide. In a folded form they are placed
 // beside the card's title so that no field can push them out of sight, otherwise at the cursor.

@@ -130,8 +130,7 @@ void matmul_form(const Panel& p) {
   Card card(p, "matmul/form", tr("Matrix multiplication"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  const bool had_job = p.model.state(Page::Matmul).phase != Phase::Empty;
-  if (settings_shown(p, Page::Matmul, "matmul/settings", had_job, form.settings_open,
+  if (settings_shown(p, Page::Matmul, "matmul/settings", form.settings_open,
                      [&] { return settings_text(p, form); })) {
     fields_of(p, form);
     kernel_boxes(p, form);

@@ -203,9 +203,8 @@ void draw_scaling_form(const Panel& p) {
   if (!card) return;
   room_for_actions(p);
   const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });
-  const bool had_job = p.model.state(Page::Scaling).phase != Phase::Empty;
-  const bool fields = settings_shown(p, Page::Scaling, "scaling/settings", had_job,
-                                     form.settings_open, [&] { return settings_text(form); });
+  const bool fields = settings_shown(p, Page::Scaling, "scaling/settings", form.settings_open,
+                                     [&] { return settings_text(form); });
   if (fields) {
     work_fields(p, form);
     device_boxes(p, form);

@@ -287,9 +287,9 @@ void draw_training_form(const Panel& p) {
   Card card(p, "training/form", tr("Training"), {.least = least});
   if (!card) return;
   room_for_actions(p);
-  const bool shown =
-      settings_shown(p, Page::Training, "training/settings", newest_run(p) != nullptr,
-                     form.settings_open, [&] { return settings_text(p, form); });
+  const bool shown = settings_shown(
+      p, Page::Training, "training/settings", form.settings_open,
+      [&] { return settings_text(p, form); }, newest_run(p) != nullptr);
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine); });

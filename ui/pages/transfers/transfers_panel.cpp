@@ -96,8 +96,7 @@ void transfers_form(const Panel& p) {
   Card card(p, "transfers/form", tr("Transfers"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  const bool had_job = p.model.state(Page::Transfers).phase != Phase::Empty;
-  if (settings_shown(p, Page::Transfers, "transfers/settings", had_job, form.settings_open,
+  if (settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,
                      [&] { return settings_text(form); })) {
     main_fields(p, form);
     tick_boxes(p, form);

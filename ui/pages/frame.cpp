@@ -76,8 +76,7 @@ std::vector<ValueName> language_names() {
 
 std::string language_hint(const Panel& p) {
   const FontSet* fonts = font_set();
-  const std::string missing =
-      fonts == nullptr ? "" : fonts->why_not_shown(p.view.wanted_language());
+  std::string missing = fonts == nullptr ? "" : fonts->why_not_shown(p.view.wanted_language());
   if (!missing.empty()) return missing;
   return p.model.job() ? tr("Language; takes effect when the job ends") : tr("Language");
 }

@@ -140,17 +140,17 @@ void draw_legend(const Panel& p, const std::string& path, std::span<const Device
     if (info.device.kind != DeviceKind::Cpu) continue;
     if (++named > kNamedDevices) break;
     const std::string name = lab::to_string(info.device);
-    const std::string cores = cores_text(info);
+    const std::string text = fmt::format("{}  {}", name, cores_text(info));
     const float room = width - ui.px(16);
-    const float wide = std::min(room, text_size(font, name + "  " + cores).x) + ui.px(16);
+    const float wide = std::min(room, text_size(font, text).x) + ui.px(16);
     if (x > 0 && x + wide > width) x = 0, y += line;
     const ImVec2 min(pos.x + x, pos.y + y);
     list->AddCircleFilled({min.x + ui.px(5), min.y + font->FontSize / 2}, ui.px(4),
                           styled(device_color(*ui.theme, info.device)));
-    draw_text_fitted(list, font, {min.x + ui.px(14), min.y}, room, ui.theme->muted,
-                     name + "  " + cores);
-    record_rect(ui, path + "/" + name, "map", name, fmt::format("{} cores", info.cores.size()),
-                true, min, {min.x + wide, min.y + font->FontSize});
+    draw_text_fitted(list, font, {min.x + ui.px(14), min.y}, room, ui.theme->muted, text);
+    record_rect(ui, fmt::format("{}/{}", path, name), "map", name,
+                fmt::format("{} cores", info.cores.size()), true, min,
+                {min.x + wide, min.y + font->FontSize});
     x += wide + ui.px(18);
   }
   ImGui::Dummy({width, y + line});
@@ -275,7 +275,8 @@ void draw_gpus(const Panel& p, const std::vector<GpuPart>& parts) {
   const float link = ui.px(kLinkHeight), height = ui.px(kGpuHeight);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const float x = pos.x + (each + gap) * static_cast<float>(i % columns);
-    const float y = pos.y + (link + height) * static_cast<float>(i / columns);
+    const std::size_t row = i / columns;
+    const float y = pos.y + (link + height) * static_cast<float>(row);
     if (!parts[i].link.empty()) {
       draw_link(p, x + ui.px(24), y, each - ui.px(24), parts[i].link);
     }

@@ -18,13 +18,21 @@ def covered_by_a_source(root, header):
     return bool(first) and first[0][2] == str(header)
 
 
-def to_compile(root):
-    """The headers that no source covers. A Highway "-inl.h" is excluded: it is included once per
-    target in the middle of its source, never on its own."""
+def affected(root, header, changed):
+    """Whether the header or one that it includes has changed."""
+    return str(header) in changed or any(
+        name in changed for _, _, name in source_tree.includes(root, header))
+
+
+def to_compile(root, changed=None):
+    """The headers that no source covers; of these, with `changed`, those that a change of these files
+    affects. A Highway "-inl.h" is excluded: it is included once per target in the middle of its
+    source, never on its own."""
     root = pathlib.Path(root)
     return [h for h in source_tree.sources(root)
             if h.suffix in HEADER_SUFFIXES and not covered_by_a_source(root, h)
-            and not h.name.endswith("-inl.h")]
+            and not h.name.endswith("-inl.h")
+            and (changed is None or affected(root, h, changed))]
 
 
 def compile_alone(root, header, compiler, flags):
@@ -37,8 +45,8 @@ def compile_alone(root, header, compiler, flags):
     return f"{header}:1: does not compile alone: {done.stderr.strip().splitlines()[0]}"
 
 
-def violations(root, compiler, flags, jobs=2):
-    headers = to_compile(root)
+def violations(root, compiler, flags, changed=None, jobs=2):
+    headers = to_compile(root, changed)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = pool.map(lambda h: compile_alone(root, h, compiler, flags), headers)
         return [r for r in results if r]

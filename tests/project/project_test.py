@@ -1,6 +1,7 @@
 """Verifies that the project follows its rules, and that each rule detects its violations.
 
 usage: project_test.py ROOT CASE [COMPILER FLAGS...]   CASE: rules, layering, hygiene, packages, headers
+With --changed=FILE among the flags, `headers` checks only those that a change of the listed files affects.
 """
 import pathlib
 import sys
@@ -193,6 +194,13 @@ class HeaderRules(PlantedTree):
         self.write("app/a.cpp", '#include <string>\n#include "app/a.h"\n')
         self.assertIn("app/a.h", map(str, headers.to_compile(self.root)))
 
+    def test_a_change_affects_the_headers_that_include_it(self):
+        self.write("app/b.h", '#pragma once\n#include "app/a.h"\n')
+        self.write("app/a.h", '#pragma once\n#include "ui/theme.h"\n')
+        found = headers.to_compile(self.root, {"ui/theme.h", "app/a.cpp"})
+        self.assertEqual(list(map(str, found)), ["app/a.h", "ui/theme.h"])
+        self.assertEqual(headers.to_compile(self.root, {"app/a.cpp"}), [])
+
 
 class ThisProject(unittest.TestCase):
     def assert_none(self, found):
@@ -211,7 +219,7 @@ class ThisProject(unittest.TestCase):
         self.assert_none(window_packages.violations(ROOT))
 
     def test_headers(self):
-        self.assert_none(headers.violations(ROOT, COMPILER, FLAGS))
+        self.assert_none(headers.violations(ROOT, COMPILER, FLAGS, CHANGED))
 
 
 CASES = {
@@ -227,7 +235,10 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     ROOT = pathlib.Path(sys.argv[1]).resolve()
     COMPILER = sys.argv[3]
-    FLAGS = sys.argv[4:]
+    FLAGS = [f for f in sys.argv[4:] if not f.startswith("--changed=")]
+    CHANGED = None
+    for flag in set(sys.argv[4:]).difference(FLAGS):
+        CHANGED = set(pathlib.Path(flag.removeprefix("--changed=")).read_text().split())
     suite = unittest.TestSuite()
     for case in CASES[sys.argv[2]]:
         if isinstance(case, str):

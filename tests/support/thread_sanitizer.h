@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
 #define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "slow under the thread sanitizer"
 #else
+constexpr bool kThreadSanitizer = false;
 #define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
 #endif

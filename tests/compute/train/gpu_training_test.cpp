@@ -162,6 +162,7 @@ TEST(GpuTraining, DevicesOfBothKindsMatchTwoCpuDevices) {
 }
 
 TEST(GpuTraining, RepeatsBitForBit) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Machine machine(kTwoGpus);
   const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
   const Result first = train_on(machine, gpus, model("softmax"));
@@ -229,6 +230,7 @@ std::vector<double> losses_of(const StartTraining& request) {
 }
 
 TEST(GpuTraining, CheckpointsContinueOnTheOtherKindOfDevice) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const std::vector<double> whole = losses_of(request_on({cpu()}));
   ASSERT_EQ(whole.size(), 8U);
   for (const auto& [first, second] :
@@ -269,7 +271,10 @@ TEST(GpuTraining, StepsAheadOfTheirLossesGiveTheSameBits) {
   const auto expected = run(0);
   EXPECT_EQ(expected.first.size(), 8U);
   EXPECT_GE(expected.second.size(), 2U);
-  for (const std::int64_t ahead : {1, 3, 31}) EXPECT_EQ(run(ahead), expected) << ahead;
+  for (const std::int64_t ahead : {3, 1, 31}) {
+    EXPECT_EQ(run(ahead), expected) << ahead;
+    if (kThreadSanitizer) break;
+  }
 }
 
 // As many as can be queued, with results taken at an uneven pace.
@@ -304,6 +309,7 @@ TEST(GpuTraining, ManyQueuedStepsGiveTheBitsOfSingleOnes) {
 
 // The GPU without images makes the same updates as the other one.
 TEST(GpuTraining, AGpuWithoutImagesKeepsUp) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Machine machine(kTwoGpus);
   TrainerOptions options = model("softmax");
   options.share_policy = SharePolicy::Listed;

@@ -17,6 +17,7 @@
 #include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_nccl/fake_nccl.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -185,6 +186,7 @@ TEST(NcclTraining, AgreesWithTheCpu) {
 }
 
 TEST(NcclTraining, FallsBackToCopiesWithTheReason) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.emulated_gpus = 2});
   EXPECT_NE(trained_on(machine, kTwo, {}).remark.find("emulated"), std::string::npos);
   test::FakeNccl nccl(gpus_of(machine, 2));

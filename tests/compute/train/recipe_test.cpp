@@ -11,6 +11,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -171,6 +172,7 @@ TEST(Recipe, RefusesStepsBeyondTheSchedule) {
 }
 
 TEST(Recipe, IsTheSameOnEveryKindAndNumberOfDevices) {
+  SKIP_UNDER_THREAD_SANITIZER();
   StartTraining request = small_recipe();
   request.model = "softmax";
   request.steps = 3;

@@ -11,6 +11,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/fake_gpu/fake_gpu.h"
 #include "tests/support/probe.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -130,6 +131,7 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
 }
 
 TEST_F(MatmulOnGpu, GivesTheReasonForASkippedBandwidth) {
+  SKIP_UNDER_THREAD_SANITIZER();
   probe.machine.at(gpu(0)).bandwidths().reset();
   run(request({"async"}));  // 50 MiB of cache require a working set of 400 MiB
   EXPECT_NE(reason("bandwidth of memory on cuda:0").find("64.0 MiB are free"), std::string::npos)

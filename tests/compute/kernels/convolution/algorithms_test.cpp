@@ -8,16 +8,19 @@
 #include "tests/compute/kernels/convolution/convolution_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
 
 TEST(GemmConvolution, MatchesFloat64OnEveryShape) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const auto shapes = test::ragged_shapes().size();
   EXPECT_EQ(test::check_algorithm(gemm_convolution()), 3 * 3 * static_cast<int>(shapes));
 }
 
 TEST(DirectConvolution, MatchesFloat64OnEveryShape) {
+  SKIP_UNDER_THREAD_SANITIZER();
   EXPECT_GT(test::check_algorithm(direct_convolution()), 3 * 3 * 10);
 }
 

@@ -57,6 +57,7 @@ TEST(Winograd, ErrorsOfBf16OperandsAreBounded) {
 
 // More terms than one product handles, and sums too large for one copy per thread.
 TEST(Convolution, ManyChannelsMatchFloat64) {
+  SKIP_UNDER_THREAD_SANITIZER();
   struct Case {
     const ConvolutionAlgorithm& algorithm;
     Bounds f32, bf16;

@@ -106,7 +106,7 @@ class TraceFile : public ::testing::Test {
     request.trace_file = file.string();
     test::Probe probe(devices);
     probe.run(*make_training_experiment(request));
-    const Json trace = Json::parse(files::read_text_file(file));
+    Json trace = Json::parse(files::read_text_file(file));
     std::filesystem::remove(file);
     return trace;
   }

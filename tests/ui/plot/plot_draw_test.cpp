@@ -93,6 +93,7 @@ void expect_connected(const std::vector<Stroke>& strokes, float first, float las
 
 TEST(Envelope, ConnectsPointsThatLeaveColumnsEmpty) {
   std::vector<ImVec2> line;
+  line.reserve(100);
   for (int i = 0; i < 100; ++i) {
     line.emplace_back(10.3F + 2.7F * static_cast<float>(i), i % 2 == 0 ? 5.0F : 90.0F);
   }

@@ -135,9 +135,9 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   for (const CacheInfo& c : info.caches) facts.add(trf("L{} cache", c.level), cache_text(c));
   if (info.device.kind == DeviceKind::Cpu) {
     facts.add(tr("Packages"), std::to_string(info.packages));
-    facts.add(tr("NUMA nodes"), numbers(info.numa_nodes),
+    facts.add(tr("NUMA node numbers"), numbers(info.numa_nodes),
               tr("Memory close to some cores, far from others."));
-    facts.add(tr("Cores"), numbers(info.cores), tr("As numbered by the operating system."));
+    facts.add(tr("Core numbers"), numbers(info.cores), tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
   facts.add(tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),

@@ -352,6 +352,14 @@ void plot_card(const Panel& p) {
   if (!card) return;
   std::vector<plot::Series> series;
   std::vector<plot::Reference> peaks;
+  const auto add_peak = [&](const std::string& device, double bytes, ImU32 color) {
+    const auto same = std::ranges::find(peaks, bytes, &plot::Reference::y);
+    if (same != peaks.end()) {
+      same->label += ", " + device;
+    } else {
+      peaks.push_back({trf("peak {}", device), bytes, color, plot::Line::Dashed});
+    }
+  };
   int i = 0;
   for (const Device device : p.model.devices()) {
     const MemoryHistory& memory = p.model.memory(device);
@@ -369,8 +377,7 @@ void plot_card(const Panel& p) {
     };
     series.push_back(std::move(s));
     if (memory.peak > 0 && i < 4) {
-      peaks.push_back({trf("peak {}", lab::to_string(device)), static_cast<double>(memory.peak),
-                       color, plot::Line::Dashed});
+      add_peak(lab::to_string(device), static_cast<double>(memory.peak), color);
     }
     ++i;
   }

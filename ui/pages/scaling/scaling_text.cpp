@@ -247,7 +247,8 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   for (const ModelMiss& miss : model_misses(results.checked(mode).points)) {
     errors.push_back(miss.text(percent(std::abs(miss.share))));
   }
-  if (errors.empty()) return "";
+  // The reason for a withheld prediction states a single error already.
+  if (errors.empty() || (errors.size() == 1 && !results.withheld(mode).empty())) return "";
   return trf("The same model for this machine, checked against the measurement, is {}.",
              list_text(errors));
 }

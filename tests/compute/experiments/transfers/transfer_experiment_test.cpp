@@ -145,7 +145,7 @@ TEST(TransferExperiment, ReportsAMissingGpuOnce) {
   };
   const Probe machine;
   ASSERT_FALSE(machine.machine.info().absent.empty());
-  const std::string why = "no GPU: " + machine.machine.info().absent[0].reason;
+  const std::string why = machine.machine.info().absent[0].reason;
   const std::vector<std::vector<Device>> sides = {{}, {cpu()}};
   for (const auto& from : sides) {
     for (const auto& to : sides) {

@@ -192,6 +192,19 @@ TEST(ScalingWords, TheModelsErrorHasASign) {
   EXPECT_TRUE(holds(said, "3.0 % too fast at 2 devices and 5.0 % too slow at 4")) << said;
 }
 
+TEST(ScalingWords, ASingleErrorThatWithholdsThePredictionIsStatedOnce) {
+  ScalingResults results;
+  ScalingPrediction check = scaling_check(kStrong, 2);
+  check.measured_step_s = check.step_s / 0.6;
+  results.add(check);
+  EXPECT_FALSE(model_error_sentence(results, kStrong).empty());
+  ScalingPrediction withheld = scaling_prediction(kStrong, 16);
+  withheld.withheld = "checked here, the model is 67 % too fast at 2 devices";
+  results.add(withheld);
+  EXPECT_TRUE(holds(prediction_sentence(results, kStrong), "67 % too fast"));
+  EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
+}
+
 TEST(ScalingWords, PartsOfAStepNeverExceedIt) {
   StepSplit split{.compute_s = 8, .all_reduce_s = 5, .exposed_s = 1, .imbalance_s = 0.5};
   EXPECT_EQ(parts_of(split, 9.5).hidden_s, 0) << "overlapped with compute";

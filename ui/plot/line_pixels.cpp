@@ -119,9 +119,12 @@ std::vector<Stroke> envelope(std::span<const ImVec2> line, float from, float to)
   };
   for (std::size_t i = 0; i < line.size(); ++i) {
     const ImVec2 b = line[i], a = i > 0 ? line[i - 1] : b;
-    const float last = std::min(std::floor(b.x), std::floor(to) + 1);
     // The line belongs to the columns on both sides of each edge that it crosses.
-    for (float edge = std::max(std::floor(a.x) + 1, std::floor(from)); edge <= last; ++edge) {
+    const float first = std::max(std::floor(a.x) + 1, std::floor(from));
+    const float last = std::min(std::floor(b.x), std::floor(to) + 1);
+    const int edges = first <= last ? static_cast<int>(last - first) + 1 : 0;
+    for (int k = 0; k < edges; ++k) {
+      const float edge = first + static_cast<float>(k);
       const float y = a.y + (b.y - a.y) * std::max(0.0F, (edge - a.x) / (b.x - a.x));
       cover(edge - 1, y);
       cover(edge, y);

@@ -5,7 +5,7 @@
                       [--simd sse4|avx2|avx512] [--only NAME,...] [--quick]
 
 Builds the programs it needs. Rounds alternate between the quiet machine and the same work beside a busy
-process, and every value is the median over the rounds of a ratio. The time of a step or call is the mean
+process, except for gemm, and every value is the median over the rounds of a ratio. The time of a step or call is the mean
 of a round, because a busy process delays some of them by as much as a time slice, which a median hides.
 With n cores,
   gemm       one busy process per two cores: sgemm, own / best library in the same situation
@@ -92,12 +92,12 @@ class Gemm(WatchedRow):
 
     def measure(self, setup, outcome):
         outcome.without = setup.gemm_peers()[1]
-        quiet, busy = [], []
+        # A round takes minutes; the quiet one is for information.
+        calm = [ShapeResult(one) for one in setup.sgemm(rounds=1)]
+        busy = []
         for _ in range(setup.rounds):
-            quiet.append(setup.sgemm(rounds=1))
             with busy_processes(every_second(cores())):
                 busy.append(setup.sgemm(rounds=1))
-        calm = [ShapeResult(one) for one in merge(quiet)]
         set_geometric_mean(outcome, [ShapeResult(one) for one in merge(busy)])
         mean = statistics.geometric_mean(one.ratio for one in calm)
         outcome.detail += f"; on the quiet machine {mean:.3g}"

@@ -50,11 +50,16 @@ void GpuHistory::add(const GpuTelemetry& reading) {
 }
 
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {
+  const bool rose_between = peak_bytes > std::max(peak, used_bytes_now);
   used = used_bytes_now;
   peak = std::max({peak, used, peak_bytes});
   if (!t_s.empty() && at_s < t_s.back()) return;
-  t_s.push_back(at_s);
-  used_bytes.push_back(static_cast<double>(used));
+  const auto append = [&](std::int64_t bytes) {
+    t_s.push_back(at_s);
+    used_bytes.push_back(static_cast<double>(bytes));
+  };
+  if (rose_between) append(peak_bytes);
+  append(used);
   keep_recent(t_s, {&used_bytes});
 }
 

@@ -62,7 +62,8 @@ struct GpuRecord {
   GpuHistory history;
 };
 
-// Memory held by this process's tensors on one device over time.
+// Memory held by this process's tensors on one device over time. A new peak between two readings is
+// recorded at the later one.
 struct MemoryHistory {
   Column64 t_s;
   Column64 used_bytes;

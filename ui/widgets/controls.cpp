@@ -30,7 +30,11 @@ Face face(const Theme& t, ButtonKind kind, const Item& item) {
     case ButtonKind::Danger:
       return {with_alpha(t.bad, 0.08F + press), with_alpha(t.bad, 0.45F), t.bad};
     case ButtonKind::Quiet:
-      return {item.held ? t.active : item.hovered ? t.hover : none, none, t.text};
+    case ButtonKind::Link:
+      return {item.held      ? t.active
+              : item.hovered ? t.hover
+                             : none,
+              none, kind == ButtonKind::Link ? t.accent : t.text};
     case ButtonKind::Normal: break;
   }
   return {item.held ? t.active : item.hovered ? t.hover : t.raised, t.border, t.text};

@@ -69,6 +69,10 @@ void title(Ui& ui, std::string_view text) {
   wrapped(ui.fonts.title, ui.theme->text, text);
 }
 
+void heading(Ui& ui, std::string_view text) {
+  wrapped(ui.fonts.strong, ui.theme->text, text);
+}
+
 void body(Ui& ui, std::string_view text) {
   wrapped(ui.fonts.body, ui.theme->text, text);
 }

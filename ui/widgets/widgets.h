@@ -71,6 +71,7 @@ class Row {
 
 // --- text -----------------------------------------------------------------------------------
 void title(Ui& ui, std::string_view text);
+void heading(Ui& ui, std::string_view text);  // within a card
 void body(Ui& ui, std::string_view text);     // wrapped
 void muted(Ui& ui, std::string_view text);    // wrapped, muted
 void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
@@ -93,7 +94,8 @@ enum class Tone { Neutral, Accent, Good, Warning, Bad };
 void badge(Ui& ui, std::string_view text, Tone tone = Tone::Neutral);
 
 // --- controls -------------------------------------------------------------------------------
-enum class ButtonKind { Normal, Primary, Danger, Quiet };
+// Quiet: only its text until the pointer is over it. Link: the same in the colour of links.
+enum class ButtonKind { Normal, Primary, Danger, Quiet, Link };
 struct ButtonOptions {
   ButtonKind kind = ButtonKind::Normal;
   bool enabled = true;

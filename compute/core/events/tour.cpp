@@ -17,7 +17,8 @@ std::string share_text(double share) {
 std::string quantity(TourQuestion question, double value) {
   switch (question) {
     case TourQuestion::SmallCopy: return format_seconds(value);
-    case TourQuestion::Training: return fmt::format("{:.0f} {}", value, tr(unit_of(question)));
+    case TourQuestion::Training:
+      return fmt::format("{} {}", format_si(value, ""), tr(unit_of(question)));
     case TourQuestion::Peak:
     case TourQuestion::Bandwidth: break;
   }

@@ -135,14 +135,21 @@ LessonGap closed(LessonGap gap) {
   const double whole = gap.measured - gap.predicted;
   double rest = whole;
   for (const GapPart& part : gap.parts) rest -= part.value;
-  const double rounding = 1e-9 * std::max(std::abs(gap.measured), std::abs(gap.predicted));
+  const double largest = std::max(std::abs(gap.measured), std::abs(gap.predicted));
+  const double rounding = 1e-9 * largest;
   gap.parts.push_back({tr("unexplained"), std::abs(rest) > rounding ? rest : 0});
   double raised = 0, lowered = 0;
   for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
   if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
+  // A small gap needs no explanation.
+  constexpr double kSmall = 0.05;
+  if (std::abs(whole) <= kSmall * largest) {
+    gap.parts = {{tr("unexplained"), whole}};
+    return gap;
+  }
   std::string causes;
   for (const GapPart& part : gap.parts) {
-    causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
+    if (part.value != 0) causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
   }
   // Accuracies and counts do not depend on the machine's load.
   gap.note = gap.unit.empty()

@@ -52,7 +52,8 @@ void MatmulCase::verify() {
 void MatmulCase::verify(std::size_t rung) {
   const RungInfo& asked = rungs_[rung];
   if (const auto reason = site_.refusal(rung)) {
-    ctx_.emit(Skipped{trf("{} at {}", asked.name, settings_.n), *reason});
+    ctx_.emit(
+        Skipped{trf("{} at {} on {}", asked.name, settings_.n, to_string(asked.device)), *reason});
     return;
   }
   const MatmulCheck check = site_.verify(rung);

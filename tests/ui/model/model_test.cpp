@@ -131,6 +131,10 @@ TEST_F(ModelTest, IgnoresReadingsOfUnknownDevices) {
   EXPECT_EQ(*model.history(cpu(1)).last.utilisation, 0.5);
   EXPECT_EQ(model.memory(cpu(1)).used, 12 * kMiB);
   EXPECT_EQ(model.memory(cpu(1)).peak, 96 * kMiB);
+  const auto mib = [](double n) { return n * static_cast<double>(kMiB); };
+  EXPECT_EQ(model.memory(cpu(1)).used_bytes, (Column64{mib(96), mib(12)})) << "peak, then used";
+  send(0, telemetry({cpu(1)}, 2, 0.5));
+  EXPECT_EQ(model.memory(cpu(1)).used_bytes, (Column64{mib(96), mib(12), mib(12)}));
   EXPECT_FALSE(model.history(gpu(3)).seen);
 }
 

@@ -29,6 +29,15 @@ TEST(LearnPage, SendsTheChosenGuess) {
   EXPECT_FALSE(sent[0].vary.has_value());
 }
 
+TEST(LearnPage, MarksTheRightAndTheWrongChoice) {
+  LearnLab lab(Scene::Done);  // guessed the first, measured the second
+  lab.click("learn/choice/1");
+  EXPECT_EQ(lab.backend.find("learn/choice/1")->value, "selected, wrong");
+  EXPECT_EQ(lab.backend.find("learn/choice/2")->value, "right");
+  LearnLab running(Scene::Running);
+  EXPECT_EQ(running.backend.find("learn/choice/2")->value, "");
+}
+
 TEST(LearnPage, MeasuresWithoutAGuess) {
   LearnLab lab(Scene::Empty);
   const ui::WidgetRect* button = lab.backend.find("learn/measure");

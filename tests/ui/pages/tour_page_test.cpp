@@ -54,7 +54,7 @@ TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
   EXPECT_EQ(peak->value,
             "Three plain loops use 0.31 % of this processor, the lab's fastest kernel 84 %.");
   EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
-  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9.53 k images/s");
   const WidgetRect* missing = value_of(lab, "cpu:1/bandwidth");
   ASSERT_NE(missing, nullptr);
   EXPECT_EQ(missing->label, "N/A");
@@ -107,7 +107,7 @@ TEST(TourPage, OldFiguresStayUntilNewOnesArrive) {
   Lab lab(std::move(model), 1, kTall);
   lab.open(Page::Tour);
   EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
-  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9530 images/s");
+  EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9.53 k images/s");
 }
 
 // A tour that ended early keeps the earlier figures except those that it completed.
@@ -128,7 +128,7 @@ TEST(TourPage, KeepsEarlierFiguresWhenItEndsEarly) {
     lab.open(Page::Tour);
     EXPECT_EQ(value_of(lab, "cpu:0/peak")->label, "200 GFLOP/s");
     EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
-    EXPECT_EQ(value_of(lab, "cpu:1/training")->label, "9530 images/s");
+    EXPECT_EQ(value_of(lab, "cpu:1/training")->label, "9.53 k images/s");
   }
 }
 

@@ -155,8 +155,7 @@ void split_field(const Panel& p) {
   if (wanted == now) {
     if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
-    note_box(p.ui, "devices/restart",
-             trf("Currently {}; takes effect when the lab is restarted.", now));
+    note_box(p.ui, "devices/restart", trf("{} now, {} after a restart of the lab.", now, wanted));
     split_cpu_button(p, "devices", static_cast<int>(wanted));
   }
 }

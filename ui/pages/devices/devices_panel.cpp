@@ -226,10 +226,15 @@ FactColumns::~FactColumns() {
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p_) / kFactUnits));
   const std::size_t most = std::min({fit, kMostColumns, facts_.size()});
   const auto [lines, columns] = even_columns(facts_.size(), most);
-  const std::vector<float> weights(columns, 1.0F);
+  constexpr float kGutter = -16;  // so that a value and the next label are not read as one
+  std::vector<float> weights = {1};
+  for (std::size_t i = 1; i < columns; ++i) weights.insert(weights.end(), {kGutter, 1});
   Row row(p_.ui, weights);
   for (std::size_t i = 0; i < facts_.size(); ++i) {
-    if (i % lines == 0) row.next();
+    if (i % lines == 0) {
+      if (i > 0) row.next();  // the gutter
+      row.next();
+    }
     fact(p_.ui, facts_[i].label, facts_[i].value, facts_[i].hint);
   }
 }

@@ -71,7 +71,7 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   const float width = p.ui.px(64);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
   if (button(p.ui, "learn/next", tr("Next"),
-             {.kind = ButtonKind::Quiet,
+             {.kind = ButtonKind::Link,
               .enabled = !last,
               .hint = last ? tr("This is the last lesson") : tr("The next lesson"),
               .width = 64})) {

@@ -259,9 +259,7 @@ void draw_stage(const Panel& p, const LessonInfo& lesson, const Frames& frames, 
   LearnForm& form = p.view.forms.learn;
   const LessonFrame& frame = *frames[static_cast<std::size_t>(at)];
   const std::string title = fmt::format("{}. {}", at + 1, frame.title);
-  ImGui::PushFont(p.ui.fonts.strong);
-  body(p.ui, title);
-  ImGui::PopFont();
+  heading(p.ui, title);
   record_item(p.ui, "learn/stage_title", "text", title);
   std::vector<std::string> groups;
   for (const LessonFrame* one : frames) {

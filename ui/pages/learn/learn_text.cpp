@@ -6,14 +6,33 @@
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
 
-// A choice with a mark that shows whether it is chosen; returns true when pressed.
-bool choice_row(const Panel& p, const std::string& path, const std::string& text, bool chosen) {
+// What a lesson's result says of a choice.
+enum class Judged { Open, Right, Wrong };
+
+Judged judged(const LessonRun* run, std::size_t choice) {
+  if (run == nullptr || !run->done || !run->done->answer) return Judged::Open;
+  const auto is = [&](const LessonAnswer& answer) {
+    return answer.values.front() == static_cast<double>(choice);
+  };
+  if (is(*run->done->answer)) return Judged::Right;
+  return run->guess && is(run->guess->answer) ? Judged::Wrong : Judged::Open;
+}
+
+const char* judged_text(Judged judged) {
+  return judged == Judged::Right ? "right" : judged == Judged::Wrong ? "wrong" : "";
+}
+
+// A choice with a mark that shows whether it is chosen, and one of the result; returns true when
+// pressed.
+bool choice_row(const Panel& p, const std::string& path, const std::string& text, bool chosen,
+                Judged result) {
   Ui& ui = p.ui;
   const float height = ui.px(30);
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, height});
@@ -31,9 +50,16 @@ bool choice_row(const Panel& p, const std::string& path, const std::string& text
     if (chosen) list->AddCircleFilled(mark, ui.px(3), color);
     draw_control_text(list, ui.fonts.body,
                       {item.min.x + ui.px(30), middle - ui.fonts.body->FontSize / 2},
-                      item.max.x - item.min.x - ui.px(36), ui.theme->text, text);
+                      item.max.x - item.min.x - ui.px(60), ui.theme->text, text);
+    if (result != Judged::Open) {
+      const bool right = result == Judged::Right;
+      draw_icon(list, right ? kIconCheck : kIconClose, {item.max.x - ui.px(26), middle - ui.px(8)},
+                ui.px(16), styled(right ? ui.theme->good : ui.theme->bad));
+    }
   }
-  record(ui, item, path, "choice", text, chosen ? "selected" : "");
+  record(ui, item, path, "choice", text,
+         fmt::format("{}{}{}", chosen ? "selected" : "",
+                     chosen && result != Judged::Open ? ", " : "", judged_text(result)));
   return item.pressed;
 }
 
@@ -45,9 +71,11 @@ bool enter_pressed() {
 bool choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   bool entered = false;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(4)});
+  const LessonRun* run = p.model.lesson_run(lesson.name);
   for (std::size_t i = 0; i < lesson.question.choices.size(); ++i) {
     const std::string& choice = lesson.question.choices[i];
-    if (!choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice)) {
+    if (!choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice,
+                    judged(run, i))) {
       continue;
     }
     entered = guess == choice && enter_pressed();
@@ -99,9 +127,7 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
 bool question(const Panel& p, const LessonInfo& lesson) {
   std::string& guess = p.view.forms.learn.guesses[lesson.name];
   const LessonQuestion& asked = lesson.question;
-  ImGui::PushFont(p.ui.fonts.strong);
-  body(p.ui, tr(asked.text));
-  ImGui::PopFont();
+  heading(p.ui, tr(asked.text));
   if (!asked.choices.empty()) return choices(p, lesson, guess);
   if (!asked.at.empty()) curve(p, lesson, guess);
   input_text(p.ui, "learn/guess",

@@ -183,7 +183,7 @@ void draw_log_page(const Panel& p) {
   const LogForm& form = p.view.forms.log;
   const StretchedArea area(p);
   tools(p);
-  Card card(p, "log/lines", tr("Newest first"), {.extra = spare_height(p)});
+  Card card(p, "log/lines", tr("Events, newest first"), {.extra = spare_height(p)});
   if (!card) return;
   draw_running(p);
   int shown = 0;

@@ -223,7 +223,12 @@ std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   return text;
 }
 
-void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool only_device) {
+// The marks drawn on the bars, which captions explain.
+struct Marks {
+  bool library = false, reference = false;
+};
+
+Marks ladder_of(const Panel& p, const MatmulResults& results, Device device, bool only_device) {
   Ui& ui = p.ui;
   const std::int64_t size = results.largest_size(device);
   const PeakSample* peak = results.peak(device);
@@ -270,10 +275,7 @@ void ladder_of(const Panel& p, const MatmulResults& results, Device device, bool
         line.sample == nullptr ? value_text(line, share, size) : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
-  if (library > 0) caption(ui, tr("The vertical line marks the fastest library."));
-  if (any_marked) {
-    caption(ui, tr("Diamonds: the reference's share of its own peak."));
-  }
+  return {.library = library > 0, .reference = any_marked};
 }
 
 }  // namespace
@@ -290,7 +292,15 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
     muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
                                       : tr("The peak is known; measuring the first kernel."));
   }
-  for (const Device device : devices) ladder_of(p, results, device, devices.size() == 1);
+  Marks marks;
+  for (const Device device : devices) {
+    if (device != devices.front()) ImGui::Dummy({1, p.ui.px(4)});
+    const Marks here = ladder_of(p, results, device, devices.size() == 1);
+    marks.library |= here.library;
+    marks.reference |= here.reference;
+  }
+  if (marks.library) caption(p.ui, tr("The vertical line marks the fastest library."));
+  if (marks.reference) caption(p.ui, tr("Diamonds: the reference's share of its own peak."));
 }
 
 }  // namespace lab::ui

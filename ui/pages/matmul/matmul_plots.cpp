@@ -33,10 +33,15 @@ int place_of(const Model& model, std::string_view kernel, std::optional<Device> 
 void add_curves(const Panel& p, const MatmulResults& results, Device device, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
+  // The bands of many kernels would hide the lines.
+  constexpr std::ptrdiff_t kMostBands = 2;
+  const bool few =
+      std::ranges::count(results.kernels, device, &KernelResults::device) <= kMostBands;
   for (const KernelResults* kernel : by_rung(p, results)) {
     const KernelResults& k = *kernel;
     if (k.device != device) continue;
     plot::Series s = kernel_series(p, k);
+    s.band = few || p.view.forms.matmul.hovered_kernel == kernel_key(k.device, k.name);
     if (old) {
       s.alpha = kOldAlpha;
       s.in_legend = false;
@@ -155,10 +160,11 @@ std::string kernel_key(Device device, std::string_view kernel) {
 
 void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
-  Card card(p, "matmul/curves", tr("GFLOP/s over size"),
-            {.hint = tr("2 N^3 operations divided by the median time. The band spans p10 to p90; "
-                        "the axis ends at the measured peak."),
-             .dimmed = old});
+  Card card(
+      p, "matmul/curves", tr("GFLOP/s over size"),
+      {.hint = tr("2 N^3 operations divided by the median time; the axis ends at the measured "
+                  "peak. Hover over a rung of the ladder for its band from p10 to p90."),
+       .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);
   draw_device_choice(p, results);

@@ -357,7 +357,8 @@ void plot_card(const Panel& p) {
     if (same != peaks.end()) {
       same->label += ", " + device;
     } else {
-      peaks.push_back({trf("peak {}", device), bytes, color, plot::Line::Dashed});
+      peaks.push_back({trf("peak {}: {}", format_bytes(static_cast<std::int64_t>(bytes)), device),
+                       bytes, color, plot::Line::Dotted});
     }
   };
   int i = 0;

@@ -221,6 +221,8 @@ void draw_scaling_form(const Panel& p) {
     if (fields) prediction_fields(p, form);
   } else {
     measure_button(p, form, error);
+    ImGui::Dummy({1, p.ui.px(4)});
+    heading(p.ui, tr("Prediction"));
     prediction_fields(p, form);
     predict_button(p, form);
   }

@@ -142,14 +142,19 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
 // Starts the axis at 0.5 if all values are above 0.6, to resolve differences of a few percent.
 double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
   double least = 1;
-  for (const double e : results.measured(mode).efficiency) least = std::min(least, e);
+  for (const double e : results.measured(mode).efficiency_low) least = std::min(least, e);
   for (const double e : results.predicted(mode).efficiency) least = std::min(least, e);
   for (const double e : results.checked(mode).efficiency) least = std::min(least, e);
   return least > 0.6 ? 0.5 : 0;
 }
 
-plot::Axis devices_axis() {
-  return {.label = tr("devices"), .scale = plot::Scale::Log2, .whole = true};
+// Counts, and speed-ups, up to four are read more exactly on a linear axis.
+plot::Scale devices_scale(const ScalingResults& results, ScalingMode mode) {
+  return most_devices(results, mode) > 4 ? plot::Scale::Log2 : plot::Scale::Linear;
+}
+
+plot::Axis devices_axis(const ScalingResults& results, ScalingMode mode) {
+  return {.label = tr("devices"), .scale = devices_scale(results, mode), .whole = true};
 }
 
 // One quantity over the number of devices: ideal, predicted, measured.
@@ -173,7 +178,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
   add_previous(p, kept, mode, what.figure, series);
   add_calculated(p, results, mode, what.figure, series);
   add_measured(p, results, mode, what.figure, drawn, series);
-  plot::draw(p.ui, what.plot, {.x = devices_axis(), .y = y}, series,
+  plot::draw(p.ui, what.plot, {.x = devices_axis(results, mode), .y = y}, series,
              {.height = 270,
               .grows = true,
               .cursor = &p.view.cursor,
@@ -190,7 +195,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
                .hint = tr("Images per second relative to one device. The band spans p10 to p90 of "
                           "the steps. Dotted: calculated, not measured."),
                .plot = "scaling/plot/speedup"},
-              {.label = tr("times"), .scale = plot::Scale::Log2});
+              {.label = tr("times"), .scale = devices_scale(shown(kept), mode)});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
@@ -233,7 +238,8 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   s.y = curve.test_acc;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
   // Full scale, because a narrow one would make noise look like a slope.
-  const plot::Axes axes{.x = devices_axis(), .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
+  const plot::Axes axes{.x = devices_axis(results, ScalingMode::Strong),
+                        .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
   plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
              {.height = 200,
               .grows = true,

@@ -135,7 +135,10 @@ void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
   const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), ui.fonts.figure);
   std::string spread = spread_text(figure);
-  hint(ui, percentiles_text(figure));
+  hint(ui, figure.unstable && figure.complete
+               ? fmt::format("{}\n{}", percentiles_text(figure),
+                             tr("Unstable: the median is uncertain by more than 5 %."))
+               : percentiles_text(figure));
   if (!figure.complete) {
     const bool measuring = runs(p, Page::Tour) && !shown.old;
     spread = measuring ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
@@ -163,7 +166,7 @@ void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
   // The label is aligned with the texts above it.
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y});
-  if (button(ui, path + "/link", tr(tile.link), {.kind = ButtonKind::Quiet})) {
+  if (button(ui, path + "/link", tr(tile.link), {.kind = ButtonKind::Link})) {
     p.view.page = tile.page;
   }
 }

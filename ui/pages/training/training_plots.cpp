@@ -326,7 +326,7 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
     series.push_back(std::move(test));
   }
   const std::vector<plot::Reference> references = published_accuracy(p, newest);
-  const plot::Axes axes{.x = x_of(p), .y = {.label = tr("accuracy"), .max = 1}};
+  const plot::Axes axes{.x = x_of(p), .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
   plot::draw(p.ui, "training/plot/accuracy", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,

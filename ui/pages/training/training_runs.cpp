@@ -103,12 +103,12 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "lr 0.5 · 1.2 k img/s": the settings that differ, and the speed of a run that has ended.
+// "lr 0.5 · 1.2 k images/s": the settings that differ, and the speed of a run that has ended.
 std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
   std::string text = settings_of(run, different);
   if (run.done() && run.timed()) {
     text += text.empty() ? "" : " · ";
-    text += trf("{} img/s", format_si(run.done()->images_per_s, ""));
+    text += trf("{} images/s", format_si(run.done()->images_per_s, ""));
   }
   return text;
 }

@@ -115,6 +115,9 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
 // Appends the meaning of dashed lines to `text` if there are any.
 std::string title_with(std::string_view text, const TransferResults& results) {
   const auto& cases = results.cases;
+  if (std::ranges::all_of(cases, one_thread)) {
+    return cases.empty() ? std::string(text) : fmt::format("{}   {}", text, tr("(1 thread)"));
+  }
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
   const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_gpu);
   if (!one && !pageable) return std::string(text);
@@ -185,7 +188,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with(tr("Bandwidth over size"), shown(kept)),
                 {.hint = tr("Bytes moved, as counted by STREAM, divided by the median time. The "
-                            "band spans p10 to p90."),
+                            "band spans p10 to p90. A copy's two arrays share the caches, so it "
+                            "leaves each at half its size."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);

@@ -97,6 +97,7 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
   const std::vector<std::int64_t> sizes = results.copy_sizes();
   constexpr std::size_t kMax = 32;
+  constexpr float kSizeUnits = 220;  // of the choice of a size
   if (devices.size() < 2 || devices.size() > kMax || sizes.empty()) return;
   Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
             {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "
@@ -105,14 +106,20 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   if (!card) return;
   Ui& ui = p.ui;
   const std::int64_t bytes = matrix_bytes(p, sizes);
-  choose_one(p,
-             {.path = "transfers/matrix_size",
-              .label = tr("Size of one array"),
-              .hint = tr("Small arrays are copied within the caches, large ones through memory.")},
-             sizes, bytes, p.view.forms.transfers.matrix_bytes,
-             [](std::int64_t size) { return format_bytes(size); });
+  {
+    Row row(ui, {-std::min(kSizeUnits, width_left(p)), 1});
+    row.next();
+    choose_one(
+        p,
+        {.path = "transfers/matrix_size",
+         .label = tr("Size of one array"),
+         .hint = tr("Small arrays are copied within the caches, large ones through memory.")},
+        sizes, bytes, p.view.forms.transfers.matrix_bytes,
+        [](std::int64_t size) { return format_bytes(size); });
+  }
   const double best = best_of_all(results, devices, bytes);
-  const float label = ui.px(56);
+  const std::string corner = tr("from / to");
+  const float label = std::max(ui.px(56), text_size(ui.fonts.caption, corner).x + ui.px(12));
   const auto n = static_cast<float>(devices.size());
   const float width = ImGui::GetContentRegionAvail().x;
   const float cell_width = std::min(ui.px(90), (width - label) / n);
@@ -122,6 +129,7 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   if (!ImGui::IsItemVisible()) return;
   record_item(ui, "transfers/matrix", "matrix", "copies between devices");
   ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text(list, ui.fonts.caption, {origin.x, origin.y + ui.px(7)}, ui.theme->muted, corner);
   for (std::size_t row = 0; row < devices.size(); ++row) {
     const auto r = static_cast<float>(row);
     const float y = origin.y + cell_height * (r + 1);

@@ -187,6 +187,10 @@ TEST(LessonGap, DoesNotExplainBySumsThatCancel) {
   EXPECT_EQ(accuracy.note.find("load"), std::string::npos) << accuracy.note;
   const LessonGap named = lessons::closed({"step", "s", 1, 1.1, {{"a", 3}, {"b", -2.9}}});
   EXPECT_EQ(named.parts.size(), 1U) << "named causes that cancel";
+  EXPECT_NE(named.note, "");
+  const LessonGap small = lessons::closed({"step", "s", 1, 0.96, {{"a", 3}, {"b", -3.04}}});
+  EXPECT_EQ(small.parts.size(), 1U);
+  EXPECT_EQ(small.note, "") << "a small gap needs no explanation";
 }
 
 TEST(Lessons, FillTheirSettingIntoTheExperiment) {

@@ -145,7 +145,7 @@ TEST_F(MatmulOnGpu, GivesTheReasonForASkippedBandwidth) {
 TEST_F(MatmulOnGpu, SkipsUnavailableRungs) {
   fake->gpu(0).matmul().refusals["cublas"] = "libcublas.so.13 is not installed";
   run(request({"cublas", "mma_bf16", "parallel", "async"}));
-  EXPECT_EQ(reason("cublas at 9"), "libcublas.so.13 is not installed");
+  EXPECT_EQ(reason("cublas at 9 on cuda:0"), "libcublas.so.13 is not installed");
   EXPECT_EQ(reason("mma_bf16 in f32 on cuda:0"), "this rung multiplies in bf16");
   EXPECT_NE(reason("parallel on cuda:0"), "");
   EXPECT_EQ(kernels(), std::set<std::string>{"async"});
@@ -154,7 +154,7 @@ TEST_F(MatmulOnGpu, SkipsUnavailableRungs) {
 TEST_F(MatmulOnGpu, SkipsRungsOverTheTimeBudget) {
   fake->gpu(0).costs.flop_per_s = 1e3;
   run(request({"naive"}));
-  EXPECT_NE(reason("naive at 17").find("would take about"), std::string::npos);
+  EXPECT_NE(reason("naive at 17 on cuda:0").find("would take about"), std::string::npos);
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
 }
 
@@ -177,7 +177,7 @@ TEST_F(MatmulOnGpu, SkipsBestWithoutASupportedRung) {
 TEST_F(MatmulOnGpu, SkipsAFailingLibrary) {
   fake->gpu(0).faults.fails = "matmul";  // fails once; the library is called first
   run(request({"cublas", "async"}));
-  EXPECT_NE(reason("cublas at 9").find("matmul"), std::string::npos);
+  EXPECT_NE(reason("cublas at 9 on cuda:0").find("matmul"), std::string::npos);
   EXPECT_TRUE(kernels().contains("async"));
   expect_all_given_back();
 }

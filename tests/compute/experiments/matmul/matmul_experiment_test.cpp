@@ -132,7 +132,7 @@ TEST(MatmulExperiment, SkipsRungsOverTheTimeBudget) {
   EXPECT_TRUE(probe.all<MatmulSample>().empty());
   const auto skips = probe.all<Skipped>();
   ASSERT_EQ(skips.size(), 1U);
-  EXPECT_EQ(skips[0].what, "naive at 700");
+  EXPECT_EQ(skips[0].what, "naive at 700 on cpu:0");
   EXPECT_NE(skips[0].reason.find("would take about"), std::string::npos);
 }
 

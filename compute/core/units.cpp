@@ -116,15 +116,19 @@ std::vector<std::int64_t> parse_counts(std::string_view text) {
 }
 
 std::string format_si(double value, std::string_view unit) {
-  if (value == 0) return fmt::format("0 {}", unit);
-  if (!std::isfinite(value)) return fmt::format("N/A {}", unit);
+  const auto with_unit = [&](std::string_view number, std::string_view prefix) {
+    return prefix.empty() && unit.empty() ? std::string(number)
+                                          : fmt::format("{} {}{}", number, prefix, unit);
+  };
+  if (value == 0) return with_unit("0", "");
+  if (!std::isfinite(value)) return with_unit("N/A", "");
   constexpr std::array<std::string_view, 9> kPrefixes = {"p", "n", "µ", "m", "",
                                                          "k", "M", "G", "T"};
   std::size_t prefix = 4;
   double v = value;
   while (std::abs(v) >= 999.5 && prefix + 1 < kPrefixes.size()) v /= 1000, ++prefix;
   while (std::abs(v) < 0.9995 && prefix > 0) v *= 1000, --prefix;
-  return fmt::format("{} {}{}", three_digits(v), kPrefixes[prefix], unit);
+  return with_unit(three_digits(v), kPrefixes[prefix]);
 }
 
 std::string format_bytes(std::int64_t bytes) {

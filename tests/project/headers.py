@@ -19,8 +19,8 @@ def covered_by_a_source(root, header):
 
 
 def affected(root, header, changed):
-    """Whether the header or one that it includes has changed."""
-    return str(header) in changed or any(
+    """Whether the header, the source beside it or a header that it includes has changed."""
+    return str(header) in changed or str(header.with_suffix(".cpp")) in changed or any(
         name in changed for _, _, name in source_tree.includes(root, header))
 
 

@@ -136,6 +136,7 @@ ImU32 series_paint(const Frame& f, const Curve& c, float share = 1) {
 }
 
 void draw_band(const Frame& f, const Curve& c, ImDrawList* list) {
+  if (!c.series->band) return;
   const ImU32 color = series_paint(f, c, 0.16F);
   const ImDrawListFlags flags = list->Flags;
   list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // no seams between neighbours

@@ -189,7 +189,7 @@ void thin_all(Frame& f) {
       KeptSeries& kept = known ? all.insert(std::move(known)).position->second : all[s.append_key];
       c.line = kept.thinned.thinned(s.x, s.y, f.x, f.y.scale);
     }
-    if (s.band && !s.low.empty() && !s.high.empty()) c.band = thin_band(s.x, s.low, s.high, f.x);
+    if (!s.low.empty() && !s.high.empty()) c.band = thin_band(s.x, s.low, s.high, f.x);
     if (c.line->y) f.curves.push_back(std::move(c));
   }
   f.state.kept = std::move(all);  // drops those of series that are gone

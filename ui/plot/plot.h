@@ -63,7 +63,7 @@ struct Series {
   std::string line_label = {};                  // placed on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
-  bool band = true;                             // drawn; otherwise only in tooltip and CSV
+  bool band = true;                             // whether it is drawn; the axis has room for it
   // Tooltip with full statistics of point i; empty: "label  y at x".
   std::function<std::string(std::size_t i)> describe = {};
 };

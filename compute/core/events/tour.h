@@ -45,7 +45,7 @@ struct TourFigure {
 const char* unit_of(TourQuestion question);
 // What is measured, as a question for somebody who has not measured it yet.
 const char* question_text(TourQuestion question);
-// "187 GFLOP/s", "4.31 µs", "9530 images/s".
+// "187 GFLOP/s", "4.31 µs", "9.53 k images/s".
 std::string value_text(const TourFigure& figure);
 // "best of 31, ±3.6 %", "median of 31, ±12 %, unstable": half the distance from the 10th to the
 // 90th percentile, relative to the median; only a complete figure is called unstable. Empty without

@@ -52,7 +52,7 @@ class LessonStage {
   void map(LessonMap map) { emit(std::move(map)); }
   void check(std::string what, bool passed, std::string detail = {});
   // Emits the gap, closed.
-  void gap(LessonGap gap);
+  void gap(LessonGap gap, double small = 0);
   // The answer to the lesson's question: a choice's position, or the measured values.
   void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
   // Leaves the question without an answer if the time exceeds the expected one by more than half:
@@ -81,8 +81,9 @@ class LessonStage {
 };
 
 // Adds what `parts` leave of measured - predicted as "unexplained". If more of the parts cancels
-// than the whole gap, they become one unexplained part and `note` names them.
-LessonGap closed(LessonGap gap);
+// than the whole gap, they become one unexplained part and `note` names them, unless the gap is at
+// most the share `small` of the larger value.
+LessonGap closed(LessonGap gap, double small = 0);
 
 struct Lesson {
   LessonInfo info;

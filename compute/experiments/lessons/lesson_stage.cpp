@@ -131,7 +131,7 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
   return true;
 }
 
-LessonGap closed(LessonGap gap) {
+LessonGap closed(LessonGap gap, double small) {
   const double whole = gap.measured - gap.predicted;
   double rest = whole;
   for (const GapPart& part : gap.parts) rest -= part.value;
@@ -141,9 +141,7 @@ LessonGap closed(LessonGap gap) {
   double raised = 0, lowered = 0;
   for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
   if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
-  // A small gap needs no explanation.
-  constexpr double kSmall = 0.05;
-  if (std::abs(whole) <= kSmall * largest) {
+  if (std::abs(whole) <= small * largest) {
     gap.parts = {{tr("unexplained"), whole}};
     return gap;
   }
@@ -163,8 +161,8 @@ LessonGap closed(LessonGap gap) {
   return gap;
 }
 
-void LessonStage::gap(LessonGap gap) {
-  emit(closed(std::move(gap)));
+void LessonStage::gap(LessonGap gap, double small) {
+  emit(closed(std::move(gap), small));
 }
 
 Timing LessonStage::time(FunctionRef<void()> body, double budget_s) {

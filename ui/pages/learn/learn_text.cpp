@@ -16,10 +16,16 @@ namespace {
 // What a lesson's result says of a choice.
 enum class Judged { Open, Right, Wrong };
 
-Judged judged(const LessonRun* run, std::size_t choice) {
+Judged judged(const Panel& p, const LessonInfo& lesson, std::size_t choice) {
+  const LessonRun* run = p.model.lesson_run(lesson.name);
   if (run == nullptr || !run->done || !run->done->answer) return Judged::Open;
+  // The answer is that for the setting it was measured with.
+  const auto& vary = p.view.forms.learn.vary;
+  if (const auto now = vary.find(lesson.name); now != vary.end() && run->done->vary) {
+    if (now->second != *run->done->vary) return Judged::Open;
+  }
   const auto is = [&](const LessonAnswer& answer) {
-    return answer.values.front() == static_cast<double>(choice);
+    return !answer.values.empty() && answer.values.front() == static_cast<double>(choice);
   };
   if (is(*run->done->answer)) return Judged::Right;
   return run->guess && is(run->guess->answer) ? Judged::Wrong : Judged::Open;
@@ -71,11 +77,10 @@ bool enter_pressed() {
 bool choices(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   bool entered = false;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(4)});
-  const LessonRun* run = p.model.lesson_run(lesson.name);
   for (std::size_t i = 0; i < lesson.question.choices.size(); ++i) {
     const std::string& choice = lesson.question.choices[i];
     if (!choice_row(p, fmt::format("learn/choice/{}", i + 1), tr(choice), guess == choice,
-                    judged(run, i))) {
+                    judged(p, lesson, i))) {
       continue;
     }
     entered = guess == choice && enter_pressed();

@@ -163,7 +163,8 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   Card card(
       p, "matmul/curves", tr("GFLOP/s over size"),
       {.hint = tr("2 N^3 operations divided by the median time; the axis ends at the measured "
-                  "peak. Hover over a rung of the ladder for its band from p10 to p90."),
+                  "peak. The band spans p10 to p90; of more than two kernels, it is shown while "
+                  "the pointer is over a rung of the ladder."),
        .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);

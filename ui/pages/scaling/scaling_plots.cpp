@@ -94,11 +94,16 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   }
 }
 
-// Adds the previous experiment's curve, pale, during and after the new experiment.
+// The previous experiment, whose curve is drawn during and after the new one; null if none is.
+const ScalingResults* drawn_previous(const Kept<ScalingResults>& kept) {
+  return kept.previous && !is_old(kept) && kept.current.request.measure ? &*kept.previous : nullptr;
+}
+
+// Adds the previous experiment's curve, pale.
 void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                   Quantity figure, std::vector<plot::Series>& out) {
-  if (!kept.previous || is_old(kept) || !kept.current.request.measure) return;
-  const ScalingResults& before = *kept.previous;
+  if (drawn_previous(kept) == nullptr) return;
+  const ScalingResults& before = *drawn_previous(kept);
   const ScalingCurve& curve = before.measured(mode);
   plot::Series s;
   s.label = tr("previous");
@@ -140,8 +145,12 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
 }
 
 // Starts the axis at 0.5 if all values are above 0.6, to resolve differences of a few percent.
-double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
+double efficiency_floor(const Kept<ScalingResults>& kept, ScalingMode mode) {
+  const ScalingResults& results = shown(kept);
   double least = 1;
+  if (const ScalingResults* before = drawn_previous(kept)) {
+    for (const double e : before->measured(mode).efficiency) least = std::min(least, e);
+  }
   for (const double e : results.measured(mode).efficiency_low) least = std::min(least, e);
   for (const double e : results.predicted(mode).efficiency) least = std::min(least, e);
   for (const double e : results.checked(mode).efficiency) least = std::min(least, e);
@@ -149,12 +158,16 @@ double efficiency_floor(const ScalingResults& results, ScalingMode mode) {
 }
 
 // Counts, and speed-ups, up to four are read more exactly on a linear axis.
-plot::Scale devices_scale(const ScalingResults& results, ScalingMode mode) {
-  return most_devices(results, mode) > 4 ? plot::Scale::Log2 : plot::Scale::Linear;
+plot::Scale devices_scale(const Kept<ScalingResults>& kept, ScalingMode mode) {
+  double most = most_devices(shown(kept), mode);
+  if (const ScalingResults* before = drawn_previous(kept)) {
+    most = std::max(most, most_devices(*before, mode));
+  }
+  return most > 4 ? plot::Scale::Log2 : plot::Scale::Linear;
 }
 
-plot::Axis devices_axis(const ScalingResults& results, ScalingMode mode) {
-  return {.label = tr("devices"), .scale = devices_scale(results, mode), .whole = true};
+plot::Axis devices_axis(const Kept<ScalingResults>& kept, ScalingMode mode) {
+  return {.label = tr("devices"), .scale = devices_scale(kept, mode), .whole = true};
 }
 
 // One quantity over the number of devices: ideal, predicted, measured.
@@ -178,7 +191,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
   add_previous(p, kept, mode, what.figure, series);
   add_calculated(p, results, mode, what.figure, series);
   add_measured(p, results, mode, what.figure, drawn, series);
-  plot::draw(p.ui, what.plot, {.x = devices_axis(results, mode), .y = y}, series,
+  plot::draw(p.ui, what.plot, {.x = devices_axis(kept, mode), .y = y}, series,
              {.height = 270,
               .grows = true,
               .cursor = &p.view.cursor,
@@ -195,7 +208,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
                .hint = tr("Images per second relative to one device. The band spans p10 to p90 of "
                           "the steps. Dotted: calculated, not measured."),
                .plot = "scaling/plot/speedup"},
-              {.label = tr("times"), .scale = devices_scale(shown(kept), mode)});
+              {.label = tr("times"), .scale = devices_scale(kept, mode)});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
@@ -205,7 +218,7 @@ void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMo
                .title = tr("Efficiency over devices"),
                .hint = tr("Speed-up divided by the number of devices: 1 is ideal."),
                .plot = "scaling/plot/efficiency"},
-              {.label = tr("efficiency"), .min = efficiency_floor(shown(kept), mode)});
+              {.label = tr("efficiency"), .min = efficiency_floor(kept, mode)});
 }
 
 }  // namespace
@@ -238,7 +251,7 @@ void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
   s.y = curve.test_acc;
   s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
   // Full scale, because a narrow one would make noise look like a slope.
-  const plot::Axes axes{.x = devices_axis(results, ScalingMode::Strong),
+  const plot::Axes axes{.x = devices_axis(kept, ScalingMode::Strong),
                         .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
   plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
              {.height = 200,

@@ -137,7 +137,7 @@ void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
   std::string spread = spread_text(figure);
   hint(ui, figure.unstable && figure.complete
                ? fmt::format("{}\n{}", percentiles_text(figure),
-                             tr("Unstable: the median is uncertain by more than 5 %."))
+                             tr("The time limit was reached before the spread fell below 2 %."))
                : percentiles_text(figure));
   if (!figure.complete) {
     const bool measuring = runs(p, Page::Tour) && !shown.old;

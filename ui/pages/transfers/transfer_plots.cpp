@@ -113,9 +113,10 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
 }
 
 // Appends the meaning of dashed lines to `text` if there are any.
-std::string title_with(std::string_view text, const TransferResults& results) {
-  const auto& cases = results.cases;
-  if (std::ranges::all_of(cases, one_thread)) {
+std::string title_with(const Panel& p, std::string_view text, const Kept<TransferResults>& kept) {
+  const auto& cases = shown(kept).cases;
+  const bool alone = !kept.previous && chosen_reference(p) == nullptr;
+  if (alone && std::ranges::all_of(cases, one_thread)) {
     return cases.empty() ? std::string(text) : fmt::format("{}   {}", text, tr("(1 thread)"));
   }
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
@@ -186,10 +187,10 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       reference != nullptr ? overlay(*reference, shown(kept)) : Overlay<TransferCase>();
   Pair pair(p, 680, spare_height(p));
   pair.next();
-  if (Card card(p, "transfers/bandwidth", title_with(tr("Bandwidth over size"), shown(kept)),
+  if (Card card(p, "transfers/bandwidth", title_with(p, tr("Bandwidth over size"), kept),
                 {.hint = tr("Bytes moved, as counted by STREAM, divided by the median time. The "
-                            "band spans p10 to p90. A copy's two arrays share the caches, so it "
-                            "leaves each at half its size."),
+                            "band spans p10 to p90. A copy uses two arrays, so it no longer fits "
+                            "a cache once each array exceeds half of the cache."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
@@ -201,7 +202,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
-  if (Card card(p, "transfers/latency", title_with(tr("Time over size"), shown(kept)),
+  if (Card card(p, "transfers/latency", title_with(p, tr("Time over size"), kept),
                 {.hint = tr("The median time of one repetition. Flat on the left: the fixed cost; "
                             "rising on the right: the bandwidth."),
                  .dimmed = old});

@@ -114,12 +114,14 @@ void load_during_product(LessonStage& stage) {
   const double others = busy_without_work(stage);
   const double busy = busy_cores(stage, device, 1.5);
   stage.count(prediction.series, busy, "");
+  constexpr double kSmall = 0.05;
   stage.gap({prediction.series,
              "",
              threads,
              busy,
              {{tr("window and readings"), others},
-              {tr("waiting"), std::min(0.0, busy - others - threads)}}});
+              {tr("waiting"), std::min(0.0, busy - others - threads)}}},
+            kSmall);
 }
 
 void run_devices_lesson(LessonStage& stage) {

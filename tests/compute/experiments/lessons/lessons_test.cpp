@@ -188,7 +188,7 @@ TEST(LessonGap, DoesNotExplainBySumsThatCancel) {
   const LessonGap named = lessons::closed({"step", "s", 1, 1.1, {{"a", 3}, {"b", -2.9}}});
   EXPECT_EQ(named.parts.size(), 1U) << "named causes that cancel";
   EXPECT_NE(named.note, "");
-  const LessonGap small = lessons::closed({"step", "s", 1, 0.96, {{"a", 3}, {"b", -3.04}}});
+  const LessonGap small = lessons::closed({"cores", "", 1, 0.96, {{"a", 3}, {"b", -3.04}}}, 0.05);
   EXPECT_EQ(small.parts.size(), 1U);
   EXPECT_EQ(small.note, "") << "a small gap needs no explanation";
 }

@@ -178,8 +178,9 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
   const KernelPoints& trail = data.trails.emplace_back(kernel_points(k));
   plot::Series s = kernel_series(p, k);
   const plot::Marker marker = s.marker;
+  const MatmulSample* sample = k.at(choice.size);
   s.marker = plot::Marker::None;
-  s.in_legend = false;
+  s.in_legend = sample == nullptr;  // otherwise its point is
   const bool chosen = choice.sample != nullptr && choice.sample->kernel == k.name;
   s.width = chosen ? 2.2F : 1.4F;
   s.alpha = chosen ? kChosenAlpha : kTrailAlpha;
@@ -189,7 +190,6 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
     return point_text(k.samples[i], choice, cache);
   };
   data.series.push_back(s);
-  const MatmulSample* sample = k.at(choice.size);
   if (sample == nullptr) return;
   KernelPoints& point = data.points.emplace_back();
   point.kernel = &k;

@@ -296,8 +296,7 @@ void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machin
   };
   using enum TransferOp;
   if (machine.gpus() == nullptr) {
-    skip(tr("with a GPU"), {Copy, Both, Pieces, Chase, Overlap},
-         why_no_gpu(machine.info()));
+    skip(tr("with a GPU"), {Copy, Both, Pieces, Chase, Overlap}, why_no_gpu(machine.info()));
   } else if (machine.num_gpus() == 1 && takes_gpus(request.from) && takes_gpus(request.to)) {
     skip(tr("between two GPUs"), {Copy, Both, Pieces, Chase}, tr("the lab uses only one GPU"));
   }

@@ -5,8 +5,9 @@
                       [--simd sse4|avx2|avx512] [--only NAME,...] [--quick]
 
 Builds the programs it needs. Rounds alternate between the quiet machine and the same work beside a busy
-process, except for gemm, and every value is the median over the rounds of a ratio. The time of a step or call is the mean
-of a round, because a busy process delays some of them by as much as a time slice, which a median hides.
+process; gemm has a single quiet round. Every value is the median over the rounds of a ratio. The time of a
+step or call is the mean of a round, because a busy process delays some of them by as much as a time slice,
+which a median hides.
 With n cores,
   gemm       one busy process per two cores: sgemm, own / best library in the same situation
   resnet18   one busy process on one core: speed / speed on the quiet machine; PyTorch's ratio beside it

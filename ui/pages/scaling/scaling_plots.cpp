@@ -102,9 +102,9 @@ const ScalingResults* drawn_previous(const Kept<ScalingResults>& kept) {
 // Adds the previous experiment's curve, pale.
 void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                   Quantity figure, std::vector<plot::Series>& out) {
-  if (drawn_previous(kept) == nullptr) return;
-  const ScalingResults& before = *drawn_previous(kept);
-  const ScalingCurve& curve = before.measured(mode);
+  const ScalingResults* before = drawn_previous(kept);
+  if (before == nullptr) return;
+  const ScalingCurve& curve = before->measured(mode);
   plot::Series s;
   s.label = tr("previous");
   s.in_legend = false;
@@ -112,8 +112,8 @@ void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   s.color = measured_color(p);
   s.x = curve.devices;
   s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
-  s.describe = [&before, &curve](std::size_t i) {
-    return trf("previous run\n{}", describe(before, curve.points[i]));
+  s.describe = [before, &curve](std::size_t i) {
+    return trf("previous run\n{}", describe(*before, curve.points[i]));
   };
   out.push_back(std::move(s));
 }
@@ -148,12 +148,15 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
 double efficiency_floor(const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);
   double least = 1;
+  const auto include = [&](const Column64& efficiency) {
+    for (const double e : efficiency) least = std::min(least, e);
+  };
   if (const ScalingResults* before = drawn_previous(kept)) {
-    for (const double e : before->measured(mode).efficiency) least = std::min(least, e);
+    include(before->measured(mode).efficiency);
   }
-  for (const double e : results.measured(mode).efficiency_low) least = std::min(least, e);
-  for (const double e : results.predicted(mode).efficiency) least = std::min(least, e);
-  for (const double e : results.checked(mode).efficiency) least = std::min(least, e);
+  include(results.measured(mode).efficiency_low);
+  include(results.predicted(mode).efficiency);
+  include(results.checked(mode).efficiency);
   return least > 0.6 ? 0.5 : 0;
 }
 

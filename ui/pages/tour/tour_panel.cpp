@@ -135,10 +135,12 @@ void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
   const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), ui.fonts.figure);
   std::string spread = spread_text(figure);
-  hint(ui, figure.unstable && figure.complete
-               ? fmt::format("{}\n{}", percentiles_text(figure),
-                             tr("The time limit was reached before the spread fell below 2 %."))
-               : percentiles_text(figure));
+  std::string details = percentiles_text(figure);
+  if (figure.unstable && figure.complete) {
+    details += "\n";
+    details += tr("The time limit was reached before the spread fell below 2 %.");
+  }
+  hint(ui, details);
   if (!figure.complete) {
     const bool measuring = runs(p, Page::Tour) && !shown.old;
     spread = measuring ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);

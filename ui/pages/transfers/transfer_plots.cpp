@@ -116,8 +116,8 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
 std::string title_with(const Panel& p, std::string_view text, const Kept<TransferResults>& kept) {
   const auto& cases = shown(kept).cases;
   const bool alone = !kept.previous && chosen_reference(p) == nullptr;
-  if (alone && std::ranges::all_of(cases, one_thread)) {
-    return cases.empty() ? std::string(text) : fmt::format("{}   {}", text, tr("(1 thread)"));
+  if (alone && !cases.empty() && std::ranges::all_of(cases, one_thread)) {
+    return fmt::format("{}   {}", text, tr("(1 thread)"));
   }
   const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
   const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_gpu);

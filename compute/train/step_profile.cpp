@@ -172,11 +172,12 @@ ProfileTotal StepProfile::total_of(const Track& track) const {
 }
 
 TrainingProfile StepProfile::result() const {
+  DeviceContext& device = network_.device();
   TrainingProfile profile{.device = setup_.device,
                           .devices = setup_.devices,
                           .model = network_.name(),
                           .images = images_,
-                          .threads = network_.device().threads().size(),
+                          .threads = device.gpu() == nullptr ? device.threads().size() : 0,
                           .peak_gflops = setup_.peak_gflops,
                           .dtype = setup_.dtype,
                           .totals = {},

@@ -65,8 +65,8 @@ struct TrainingProfile {
   Device device;    // first device of the training
   int devices = 1;  // devices in the training; only the first is profiled
   std::string model;
-  std::int64_t images = 0;  // per step on this device
-  int threads = 0;
+  std::int64_t images = 0;           // per step on this device
+  int threads = 0;                   // 0: a whole GPU
   double peak_gflops = 0;            // measured before training; 0: unknown
   Precision dtype = Precision::F32;  // operand type of the products and of the peak
   std::vector<ProfileTotal> totals;  // one per kernel set

@@ -53,6 +53,12 @@ TEST_F(StepProfileTest, HasARowForEachPartInStepOrder) {
                       {"update", StepPhase::Update}}));
 }
 
+TEST(StepProfileOnGpu, HasNoThreads) {
+  Machine machine({.emulated_gpus = 1});
+  const nn::Network network(nn::plan_model("mlp"), machine.at(emulated_gpu(0)), 8);
+  EXPECT_EQ(StepProfile(network, {.device = emulated_gpu(0)}).result().threads, 0);
+}
+
 TEST_F(StepProfileTest, ExcludesWarmUpAndPartialBatches) {
   step(100);
   step(100);

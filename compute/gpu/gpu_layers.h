@@ -66,6 +66,9 @@ struct GpuConvolution {
   const float* dy = nullptr;
   float* dx = nullptr;
   bool accumulate = false;  // dx += instead of dx =
+  // For the input gradient: no other operation has used the workspace since the weight gradient of
+  // the same convolution and dy, which may have left there what it made of dy.
+  bool after_weight_gradient = false;
   float* dweight = nullptr;
   float* dbias = nullptr;  // null: not computed
 

@@ -63,7 +63,7 @@ class LayersUnderTest {
 };
 
 // Tiles of convolutions. The emulator can use larger ones for small products; a GPU chooses.
-enum class Tiles { Chosen, Medium, Large };
+enum class Tiles { Chosen, Narrow, Small, Medium, Large };
 
 // Calls `body` with new arrays for each way to run the layers: by the lab's kernels, in the
 // emulator with the threads of a block in either order; and, with Tiles::Chosen, by libraries where

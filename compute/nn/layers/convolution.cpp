@@ -267,8 +267,9 @@ void Convolution::gpu_forward(const GpuPass& pass) {
 }
 
 void Convolution::gpu_backward(const GpuPass& pass) {
-  const GpuConvolution convolution = gpu_convolution(pass);
+  GpuConvolution convolution = gpu_convolution(pass);
   pass.layers().convolution_weight_gradient(convolution, pass.stream());
+  convolution.after_weight_gradient = true;
   if (inputs[0].needs_grad) pass.layers().convolution_input_gradient(convolution, pass.stream());
 }
 

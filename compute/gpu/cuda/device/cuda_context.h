@@ -22,6 +22,7 @@ class CudaContext {
 
   Device device() const { return device_; }
   int ordinal() const { return ordinal_; }
+  int compute_capability() const { return compute_major_ * 10 + compute_minor_; }  // such as 90
   const GpuHealth& health() const { return health_; }
 
   // Makes this GPU the calling thread's current device. Throws Error(DeviceLost) if the GPU is

@@ -1,13 +1,21 @@
 #include "compute/gpu/cuda/layers/cuda_layers.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_set>
 
 #include "compute/gpu/cuda/device/handles.h"
+#include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
 #include "compute/gpu/cuda/layers/layers.cuh"
 
 namespace lab::cuda {
 namespace {
+
+#ifdef LAB_CUDA_HAS_90A
+constexpr bool kBuiltFor90a = true;
+#else
+constexpr bool kBuiltFor90a = false;
+#endif
 
 // The registers of a kernel with kBlocksPerSm must allow this number of blocks per SM.
 template <class Kernel>
@@ -19,10 +27,29 @@ constexpr int blocks_per_sm() {
   }
 }
 
+// Dynamic shared memory of a kernel, in bytes.
+template <class Kernel>
+constexpr int dynamic_bytes() {
+  if constexpr (requires { Kernel::kDynamicBytes; }) {
+    return Kernel::kDynamicBytes;
+  } else {
+    return 0;
+  }
+}
+
+// Kernels with dynamic shared memory have instructions of sm_90a and are launched there only.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::kThreads, blocks_per_sm<Kernel>())
     layer_kernel(const __grid_constant__ typename Kernel::Args args) {
+#if !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  if constexpr (dynamic_bytes<Kernel>() > 0) {
+    __trap();
+  } else {
+    Kernel::run(args);
+  }
+#else
   Kernel::run(args);
+#endif
 }
 
 // Allows loading code, which a recording on this thread otherwise forbids.
@@ -44,10 +71,11 @@ class CudaLauncher {
   template <class Kernel>
   void launch(const LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {
     gpu_.use();
-    load(reinterpret_cast<const void*>(layer_kernel<Kernel>), Kernel::kName);
+    load(reinterpret_cast<const void*>(layer_kernel<Kernel>), dynamic_bytes<Kernel>(),
+         Kernel::kName);
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
                       static_cast<unsigned>(grid.z));
-    layer_kernel<Kernel><<<blocks, Kernel::kThreads, 0, raw(stream)>>>(args);
+    layer_kernel<Kernel><<<blocks, Kernel::kThreads, dynamic_bytes<Kernel>(), raw(stream)>>>(args);
     gpu_.check(cudaGetLastError(), Kernel::kName);
   }
 
@@ -58,12 +86,17 @@ class CudaLauncher {
   };
 
   // The first launch of a kernel would load it, which may wait for the GPU.
-  void load(const void* kernel, const char* name) {
+  void load(const void* kernel, int shared_bytes, const char* name) {
     const std::lock_guard lock(loaded_->mutex);
     if (loaded_->kernels.contains(kernel)) return;
     const RelaxedCapture relaxed;
     cudaFuncAttributes attributes{};
     gpu_.check(cudaFuncGetAttributes(&attributes, kernel), name);
+    if (shared_bytes > 0) {
+      gpu_.check(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+          name);
+    }
     loaded_->kernels.insert(kernel);
   }
 
@@ -71,9 +104,40 @@ class CudaLauncher {
   std::unique_ptr<Loaded> loaded_;
 };
 
+// The same layers, with wgmma for the convolutions that it takes.
+class HopperLayers final : public Layers<CudaLauncher> {
+ public:
+  using Portable = Layers<CudaLauncher>;
+  using Portable::Portable;
+  using Portable::workspace_bytes;
+
+  std::int64_t workspace_bytes(const GpuConvolution& c) const override {
+    const std::int64_t bytes = Portable::workspace_bytes(c);
+    return takes_wgmma(c) ? std::max(bytes, wgmma_workspace_bytes(c)) : bytes;
+  }
+  void convolution_forward(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_forward(c, stream);
+    check_sizes(c);
+    wgmma_forward(launcher(), c, stream);
+  }
+  void convolution_input_gradient(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_input_gradient(c, stream);
+    check_sizes(c);
+    wgmma_input_gradient(launcher(), c, stream);
+  }
+  void convolution_weight_gradient(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_weight_gradient(c, stream);
+    check_sizes(c);
+    wgmma_weight_gradient(launcher(), c, stream);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu) {
+  if (kBuiltFor90a && gpu.compute_capability() == 90) {
+    return std::make_unique<HopperLayers>(CudaLauncher(gpu));
+  }
   return std::make_unique<Layers<CudaLauncher>>(CudaLauncher(gpu));
 }
 

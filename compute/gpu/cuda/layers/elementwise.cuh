@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/divisor.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/gpu_layers.h"
 
@@ -126,10 +127,12 @@ struct PoolArgs {
   float* y;
   const float* dy;
   float* dx;
-  std::int64_t count;  // of the threads' elements
+  std::int64_t count;                                    // of the threads' elements
+  Divisor threads_h, threads_w, by_channels, by_stride;  // of the array that has these elements
   int in_h, in_w, channels;
   int kernel_h, kernel_w, stride;
   int out_h, out_w;
+  float share;  // of a pixel in a window
   bool accumulate;
 };
 
@@ -138,13 +141,11 @@ struct PixelChannel {
   std::int64_t image;
   int y, x, channel;
 };
-LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, int height, int width, int channels) {
-  const auto i = static_cast<std::uint32_t>(index);
-  const std::uint32_t pixel = i / static_cast<std::uint32_t>(channels);
-  const std::uint32_t row = pixel / static_cast<std::uint32_t>(width);
-  const std::uint32_t image = row / static_cast<std::uint32_t>(height);
-  return {static_cast<std::int64_t>(image), static_cast<int>(row - image * height),
-          static_cast<int>(pixel - row * width), static_cast<int>(i - pixel * channels)};
+LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, const PoolArgs& args) {
+  const auto [pixel, channel] = divide(static_cast<int>(index), args.by_channels);
+  const auto [row, x] = divide(pixel, args.threads_w);
+  const auto [image, y] = divide(row, args.threads_h);
+  return {image, y, x, channel};
 }
 
 // One thread per element of y. kSigmoid: replaces x by its sigmoid; every pixel is in exactly one
@@ -158,7 +159,7 @@ struct PoolKernel {
   static LAB_DEVICE void run(const Args& args) {
     const std::int64_t i = element_index();
     if (i >= args.count) return;
-    const auto at = pixel_channel(i, args.out_h, args.out_w, args.channels);
+    const auto at = pixel_channel(i, args);
     const std::int64_t corner =
         ((at.image * args.in_h + at.y * args.stride) * args.in_w + at.x * args.stride) *
             args.channels +
@@ -176,8 +177,7 @@ struct PoolKernel {
         sum += value;
       }
     }
-    const float share = 1.0F / static_cast<float>(args.kernel_h * args.kernel_w);
-    simt::global(args.y)[i] = sum * share;
+    simt::global(args.y)[i] = sum * args.share;
   }
 };
 
@@ -191,19 +191,18 @@ struct PoolBackwardKernel {
   static LAB_DEVICE void run(const Args& args) {
     const std::int64_t i = element_index();
     if (i >= args.count) return;
-    const auto at = pixel_channel(i, args.in_h, args.in_w, args.channels);
+    const auto at = pixel_channel(i, args);
     const auto dx = simt::global(args.dx);
     const auto dy = simt::global(args.dy);
-    const float share = 1.0F / static_cast<float>(args.kernel_h * args.kernel_w);
-    const Windows rows = windows(at.y, args.kernel_h, args.stride, args.out_h);
-    const Windows cols = windows(at.x, args.kernel_w, args.stride, args.out_w);
+    const Covering rows = covering(at.y, args.kernel_h, args.by_stride, args.out_h);
+    const Covering cols = covering(at.x, args.kernel_w, args.by_stride, args.out_w);
     float sum = 0;
     if (args.accumulate) sum = dx[i];
     for (int oy = rows.begin; oy < rows.end; ++oy) {
       for (int ox = cols.begin; ox < cols.end; ++ox) {
         const float gradient =
             dy[((at.image * args.out_h + oy) * args.out_w + ox) * args.channels + at.channel];
-        sum = simt::fma(gradient, share, sum);
+        sum = simt::fma(gradient, args.share, sum);
       }
     }
     if constexpr (kSigmoid) {
@@ -215,12 +214,12 @@ struct PoolBackwardKernel {
 
  private:
   // The windows along one axis that contain pixel `at`.
-  struct Windows {
+  struct Covering {
     int begin, end;
   };
-  static LAB_DEVICE Windows windows(int at, int kernel, int stride, int count) {
-    const int first = at < kernel ? 0 : (at - kernel) / stride + 1;
-    const int end = at / stride + 1;
+  static LAB_DEVICE Covering covering(int at, int kernel, const Divisor& stride, int count) {
+    const int first = at < kernel ? 0 : divide(at - kernel, stride).quotient + 1;
+    const int end = divide(at, stride).quotient + 1;
     return {first, end < count ? end : count};
   }
 };

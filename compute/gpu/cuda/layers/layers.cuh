@@ -16,7 +16,7 @@
 namespace lab::cuda {
 
 template <class Launcher>
-class Layers final : public GpuLayers {
+class Layers : public GpuLayers {
  public:
   // `tiles`: of all convolutions, for tests; by default they follow from the shape.
   explicit Layers(Launcher launcher, std::optional<TileSize> tiles = {})
@@ -68,6 +68,9 @@ class Layers final : public GpuLayers {
   void loss(const GpuLoss& loss, GpuStream& stream) override;
   void sgd(const GpuSgd& sgd, GpuStream& stream) override;
 
+ protected:
+  Launcher& launcher() { return launcher_; }
+
  private:
   template <template <GpuActivation> class Kernel>
   void activate(const GpuActivate& activation, GpuStream& stream);
@@ -106,12 +109,19 @@ void Layers<Launcher>::activate(const GpuActivate& activation, GpuStream& stream
   }
 }
 
-inline PoolArgs pool_args(const GpuAveragePool& pool, std::int64_t count) {
+// For the elements of x, or of y.
+inline PoolArgs pool_args(const GpuAveragePool& pool, bool of_x) {
+  const std::int64_t height = of_x ? pool.in_h : pool.out_h();
+  const std::int64_t width = of_x ? pool.in_w : pool.out_w();
   return {.x = pool.x,
           .y = pool.y,
           .dy = pool.dy,
           .dx = pool.dx,
-          .count = count,
+          .count = pool.images * height * width * pool.channels,
+          .threads_h = Divisor::of(height),
+          .threads_w = Divisor::of(width),
+          .by_channels = Divisor::of(pool.channels),
+          .by_stride = Divisor::of(pool.stride),
           .in_h = static_cast<int>(pool.in_h),
           .in_w = static_cast<int>(pool.in_w),
           .channels = static_cast<int>(pool.channels),
@@ -120,6 +130,7 @@ inline PoolArgs pool_args(const GpuAveragePool& pool, std::int64_t count) {
           .stride = static_cast<int>(pool.stride),
           .out_h = static_cast<int>(pool.out_h()),
           .out_w = static_cast<int>(pool.out_w()),
+          .share = 1.0F / static_cast<float>(pool.kernel_h * pool.kernel_w),
           .accumulate = pool.accumulate};
 }
 
@@ -135,7 +146,7 @@ void Layers<Launcher>::average_pool_forward(const GpuAveragePool& pool, GpuStrea
                         .x = pool.x},
                        stream);
   }
-  const PoolArgs args = pool_args(pool, pool.images * pool.out_h() * pool.out_w() * pool.channels);
+  const PoolArgs args = pool_args(pool, false);
   if (fused) {
     launcher_.template launch<PoolKernel<true>>(element_grid(args.count), args, stream);
   } else {
@@ -146,7 +157,7 @@ void Layers<Launcher>::average_pool_forward(const GpuAveragePool& pool, GpuStrea
 template <class Launcher>
 void Layers<Launcher>::average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) {
   check_sizes(pool);
-  const PoolArgs args = pool_args(pool, pool.images * pool.in_h * pool.in_w * pool.channels);
+  const PoolArgs args = pool_args(pool, true);
   if (pool.sigmoid) {
     launcher_.template launch<PoolBackwardKernel<true>>(element_grid(args.count), args, stream);
   } else {

@@ -39,16 +39,19 @@ namespace lab::cuda {
 
 // ---- Tiles
 
-// 128x128 and 128x64 for products that fill a GPU with such tiles, 64x64 for others, 128x16 for few
-// columns.
+// 128x128 and 128x64 for products that fill a GPU with such tiles, then 64x64, 128x16 for few
+// columns, and 32x16 for what fills a GPU with none of them. The last three have few blocks, which
+// wait for memory rather than for each other: they take more terms at a time.
 using LargeSimt =
     SimtTile<Tiling{.m = 128, .n = 128, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 2}>;
 using MediumSimt =
     SimtTile<Tiling{.m = 128, .n = 64, .k = 8, .thread_m = 8, .thread_n = 8, .blocks_per_sm = 3}>;
 using SmallSimt =
-    SimtTile<Tiling{.m = 64, .n = 64, .k = 8, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4}>;
+    SimtTile<Tiling{.m = 64, .n = 64, .k = 32, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4}>;
 using NarrowSimt =
-    SimtTile<Tiling{.m = 128, .n = 16, .k = 8, .thread_m = 4, .thread_n = 4, .blocks_per_sm = 4}>;
+    SimtTile<Tiling{.m = 128, .n = 16, .k = 32, .thread_m = 4, .thread_n = 4, .blocks_per_sm = 4}>;
+using TinySimt =
+    SimtTile<Tiling{.m = 32, .n = 16, .k = 32, .thread_m = 4, .thread_n = 4, .blocks_per_sm = 12}>;
 
 inline constexpr Tiling kLargeTensor{
     .m = 128, .n = 128, .thread_m = 8, .thread_n = 16, .blocks_per_sm = 2};
@@ -57,17 +60,19 @@ inline constexpr Tiling kMediumTensor{
 inline constexpr Tiling kSmallTensor{
     .m = 64, .n = 64, .thread_m = 4, .thread_n = 8, .blocks_per_sm = 4};
 
-enum class TileSize { Large, Medium, Small, Narrow };
+enum class TileSize { Large, Medium, Small, Narrow, Tiny };
 
 // C [m, n], computed `depth` times at once.
 inline TileSize tile_size(std::int64_t m, std::int64_t n, int depth) {
   constexpr int kBlocks = 128;  // about one per SM
-  if (n <= NarrowSimt::kN) return TileSize::Narrow;
   const auto fills = [&](int tile_m, int tile_n) {
     return std::int64_t{tiles_of(m, tile_m)} * tiles_of(n, tile_n) * depth >= kBlocks;
   };
+  if (m <= TinySimt::kM) return TileSize::Tiny;
+  if (n <= NarrowSimt::kN) return fills(128, 16) ? TileSize::Narrow : TileSize::Tiny;
   if (n > 64 && fills(128, 128)) return TileSize::Large;
-  return fills(128, 64) ? TileSize::Medium : TileSize::Small;
+  if (fills(128, 64)) return TileSize::Medium;
+  return fills(64, 64) ? TileSize::Small : TileSize::Tiny;
 }
 
 template <class Tile>
@@ -95,7 +100,9 @@ class ProductLaunch {
 
  private:
   void simt(TileSize size, bool wide) const {
-    if (size == TileSize::Narrow) {
+    if (size == TileSize::Tiny) {
+      wide ? launch<TinySimt, true>() : launch<TinySimt, false>();
+    } else if (size == TileSize::Narrow) {
       wide ? launch<NarrowSimt, true>() : launch<NarrowSimt, false>();
     } else if (size == TileSize::Large && wide) {
       launch<LargeSimt, true>();
@@ -152,11 +159,14 @@ inline Windows windows_of_x(const GpuConvolution& c) {
           .direction = 1};
 }
 
+inline ConvolutionForwardArgs forward_args(const GpuConvolution& c) {
+  return {windows_of_x(c), c.weight, c.bias, c.y, static_cast<int>(c.out_c)};
+}
+
 template <class Launcher>
 void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
                          std::optional<TileSize> size) {
-  const ConvolutionForwardArgs args{windows_of_x(c), c.weight, c.bias, c.y,
-                                    static_cast<int>(c.out_c)};
+  const ConvolutionForwardArgs args = forward_args(c);
   launch_product<ConvolutionForwardKernel>(
       launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned(c.x, c.weight, c.y), stream,
       size.value_or(tile_size(args.x.grid_pixels, c.out_c, 1)));
@@ -206,9 +216,9 @@ inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
           .tap_x = static_cast<int>(x.tap)};
 }
 
-template <class Launcher>
-void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
-                                std::optional<TileSize> size) {
+// Calls launch(args, pixels of the largest phase, phases) until all phases are launched.
+template <class Launch>
+void for_phases(const GpuConvolution& c, const Launch& launch) {
   InputGradientArgs args{.phases = {},
                          .weight = c.weight,
                          .dx = c.dx,
@@ -219,11 +229,9 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
                          .stride = static_cast<int>(c.stride),
                          .accumulate = c.accumulate};
   int phases = 0;
-  std::int64_t pixels = 0;  // of the largest phase
-  const auto launch = [&] {
-    launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
-                                        all_aligned(c.dy, c.weight, c.dx), stream,
-                                        size.value_or(tile_size(pixels, c.in_c, phases)));
+  std::int64_t pixels = 0;
+  const auto launch_them = [&] {
+    if (phases > 0) launch(args, pixels, phases);
     phases = 0;
     pixels = 0;
   };
@@ -234,15 +242,25 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
     if (next.dy.grid_pixels == 0 || (next.dy.taps == 0 && c.accumulate)) continue;
     args.phases[phases++] = next;
     pixels = next.dy.grid_pixels > pixels ? next.dy.grid_pixels : pixels;
-    if (phases == kPhases) launch();
+    if (phases == kPhases) launch_them();
   }
-  if (phases > 0) launch();
+  launch_them();
+}
+
+template <class Launcher>
+void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
+                                std::optional<TileSize> size) {
+  for_phases(c, [&](const InputGradientArgs& args, std::int64_t pixels, int phases) {
+    launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
+                                        all_aligned(c.dy, c.weight, c.dx), stream,
+                                        size.value_or(tile_size(pixels, c.in_c, phases)));
+  });
 }
 
 // ---- Weight gradient
 
-// How the pixels are split, so that the product fills a GPU twice. Depends on the sizes only, and
-// on the number of images monotonically.
+// How the pixels are split. Depends on the sizes only; `most` on the number of images
+// monotonically.
 struct WeightSplit {
   TileSize tiles = TileSize::Small;
   int terms = 0, splits = 0;
@@ -253,26 +271,59 @@ struct WeightSplit {
   }
 };
 
-inline WeightSplit weight_split(const GpuConvolution& c) {
-  constexpr int kBlocks = 264;   // two per SM of an H100
-  constexpr int kFewest = 256;   // terms worth a split
-  constexpr int kMultiple = 32;  // terms per tile, of any precision
-  const std::int64_t taps = c.kernel * c.kernel * c.in_c;
-  const int pixels = static_cast<int>(c.images * c.out_h * c.out_w);
-  const int worth = tiles_of(pixels, kFewest);
+// What a split of the pixels costs: blocks run in waves, and each has a beginning and an end.
+struct SplitCosts {
+  int tiles = 1;  // of the weights
+  int blocks_per_sm = 1;
+  int step_terms = 1;      // per step of a block
+  int fewest_terms = 1;    // worth a split
+  int overhead_terms = 0;  // that a block could compute while it begins and ends
+};
+
+// The split of `pixels` that takes the least time on an H100.
+inline WeightSplit best_split(const SplitCosts& costs, int pixels) {
+  constexpr int kSms = 132;
+  constexpr int kSplitsPerTerm = 8;  // that are added in the time of a term
+  const int slots = kSms * costs.blocks_per_sm;
+  const int worth = tiles_of(pixels, costs.fewest_terms);
+  const int useful = tiles_of(2 * slots, costs.tiles);
   WeightSplit split;
-  split.tiles = tile_size(taps, c.out_c, worth);
-  int tiles = tiles_of_product<SmallSimt>(taps, c.out_c);
-  switch (split.tiles) {
-    case TileSize::Large: tiles = tiles_of_product<LargeSimt>(taps, c.out_c); break;
-    case TileSize::Medium: tiles = tiles_of_product<MediumSimt>(taps, c.out_c); break;
-    case TileSize::Narrow: tiles = tiles_of_product<NarrowSimt>(taps, c.out_c); break;
-    case TileSize::Small: break;
+  split.most = worth < useful ? worth : useful;
+  std::int64_t least = -1;
+  for (int n = 1; n <= split.most; ++n) {
+    const int terms = tiles_of(tiles_of(pixels, n), costs.step_terms) * costs.step_terms;
+    const std::int64_t waves = tiles_of(std::int64_t{costs.tiles} * n, slots);
+    const std::int64_t cost = waves * (terms + costs.overhead_terms) + n / kSplitsPerTerm;
+    if (least >= 0 && cost >= least) continue;
+    least = cost;
+    split.terms = terms;
   }
-  split.most = tiles_of(kBlocks, tiles);
-  if (split.most > worth) split.most = worth;
-  split.terms = tiles_of(tiles_of(pixels, split.most), kMultiple) * kMultiple;
   split.splits = tiles_of(pixels, split.terms);
+  return split;
+}
+
+template <class Tile>
+WeightSplit split_for(const GpuConvolution& c, SplitCosts costs) {
+  costs.tiles = tiles_of_product<Tile>(c.kernel * c.kernel * c.in_c, c.out_c);
+  costs.blocks_per_sm = Tile::kBlocksPerSm;
+  return best_split(costs, static_cast<int>(c.images * c.out_h * c.out_w));
+}
+
+inline WeightSplit weight_split(const GpuConvolution& c) {
+  // 32 terms are a multiple of a step of any precision.
+  constexpr SplitCosts kCosts{.step_terms = 32, .fewest_terms = 64, .overhead_terms = 128};
+  const std::int64_t taps = c.kernel * c.kernel * c.in_c;
+  const TileSize size =
+      tile_size(taps, c.out_c, tiles_of(c.images * c.out_h * c.out_w, kCosts.fewest_terms));
+  WeightSplit split;
+  switch (size) {
+    case TileSize::Large: split = split_for<LargeSimt>(c, kCosts); break;
+    case TileSize::Medium: split = split_for<MediumSimt>(c, kCosts); break;
+    case TileSize::Small: split = split_for<SmallSimt>(c, kCosts); break;
+    case TileSize::Narrow: split = split_for<NarrowSimt>(c, kCosts); break;
+    case TileSize::Tiny: split = split_for<TinySimt>(c, kCosts); break;
+  }
+  split.tiles = size;
   return split;
 }
 
@@ -286,24 +337,39 @@ inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
   return weights > bias ? weights : bias;
 }
 
+// Adds the partial sums of the splits, then sums the gradient of the bias in the memory from
+// `scratch` on.
+template <class Launcher>
+void finish_weight_gradient(Launcher& launcher, const GpuConvolution& c, const float* partials,
+                            int splits, std::byte* scratch, GpuStream& stream) {
+  const int taps = static_cast<int>(c.kernel * c.kernel * c.in_c);
+  const int out_c = static_cast<int>(c.out_c);
+  const SplitSumArgs args{partials, c.dweight, splits, taps, out_c};
+  constexpr int kSide = SplitSumKernel::kSide;
+  if (splits < ManySplitsSumKernel::kFewest) {
+    launcher.template launch<SplitSumKernel>(
+        {.x = tiles_of(taps, kSide), .y = tiles_of(out_c, kSide)}, args, stream);
+  } else {
+    launcher.template launch<ManySplitsSumKernel>({.x = taps, .y = tiles_of(out_c, kSide)}, args,
+                                                  stream);
+  }
+  if (c.dbias != nullptr) {
+    column_sums(launcher, c.dy, c.dbias, c.images * c.out_h * c.out_w, c.out_c, scratch, stream);
+  }
+}
+
 template <class Launcher>
 void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
                                  std::optional<TileSize> size) {
   const WeightSplit split = weight_split(c);
   auto* partials = reinterpret_cast<float*>(c.workspace);
-  const int out_c = static_cast<int>(c.out_c);
-  const WeightGradientArgs args{windows_of_x(c), c.dy, partials, out_c, split.terms};
+  const WeightGradientArgs args{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
+                                split.terms};
   launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
                                        all_aligned(c.x, c.dy, partials), stream,
                                        size.value_or(split.tiles));
-  launcher.template launch<SplitSumKernel>({.x = tiles_of(args.x.taps, SplitSumKernel::kSide),
-                                            .y = tiles_of(out_c, SplitSumKernel::kSide)},
-                                           {partials, c.dweight, split.splits, args.x.taps, out_c},
-                                           stream);
   // In order on the stream, so the workspace is free again.
-  if (c.dbias != nullptr) {
-    column_sums(launcher, c.dy, c.dbias, args.x.grid_pixels, c.out_c, c.workspace, stream);
-  }
+  finish_weight_gradient(launcher, c, partials, split.splits, c.workspace, stream);
 }
 
 }  // namespace lab::cuda

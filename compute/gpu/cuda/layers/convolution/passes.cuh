@@ -49,6 +49,22 @@ struct ConvolutionForwardArgs {
   int out_c;
 };
 
+template <bool kWide, int kRun>
+LAB_DEVICE void write_forward(const ConvolutionForwardArgs& args, int row, int col,
+                              const float* sums) {
+  float values[kRun];
+  LAB_UNROLL
+  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
+  if (args.bias != nullptr) {
+    const auto bias = simt::global(args.bias) + col;
+    for_columns<kWide, kRun>(col, args.out_c, [&](int i) {
+      const float b = bias[i];
+      values[i] += b;
+    });
+  }
+  write_run<kWide>(simt::global(args.y) + std::int64_t{row} * args.out_c, col, args.out_c, values);
+}
+
 template <class Tile, bool kWide>
 struct ConvolutionForwardKernel {
   using Args = ConvolutionForwardArgs;
@@ -60,22 +76,10 @@ struct ConvolutionForwardKernel {
   static LAB_DEVICE void run(const Args& args) {
     const ProductPart part{args.x.grid_pixels, args.out_c, 0, args.x.taps};
     const RowMajorOperand weight{{args.weight, args.out_c}, args.x.taps};
-    multiply_tile<Tile, kWide>(
-        part, PixelRows{args.x}, weight, [&](int row, int col, const float* sums) {
-          constexpr int kRun = Tile::kRun;
-          float values[kRun];
-          LAB_UNROLL
-          for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-          if (args.bias != nullptr) {
-            const auto bias = simt::global(args.bias) + col;
-            for_columns<kWide, kRun>(col, args.out_c, [&](int i) {
-              const float b = bias[i];
-              values[i] += b;
-            });
-          }
-          write_run<kWide>(simt::global(args.y) + std::int64_t{row} * args.out_c, col, args.out_c,
-                           values);
-        });
+    multiply_tile<Tile, kWide>(part, PixelRows{args.x}, weight,
+                               [&](int row, int col, const float* sums) {
+                                 write_forward<kWide, Tile::kRun>(args, row, col, sums);
+                               });
   }
 };
 
@@ -126,6 +130,26 @@ struct PhaseWeights : MatrixOperand {
   }
 };
 
+template <bool kWide, int kRun>
+LAB_DEVICE void write_input_gradient(const InputGradientArgs& args, const GradientPhase& phase,
+                                     int row, int col, const float* sums) {
+  const auto [image, place] = divide(row, phase.dy.grid_size);
+  const auto [down, across] = divide(place, phase.dy.grid_width);
+  const std::int64_t line = std::int64_t{image} * args.in_h + phase.first_y + down * args.stride;
+  const std::int64_t pixel = line * args.in_w + phase.first_x + across * args.stride;
+  const auto to = simt::global(args.dx) + pixel * args.in_c;
+  float values[kRun];
+  LAB_UNROLL
+  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
+  if (args.accumulate) {
+    for_columns<kWide, kRun>(col, args.in_c, [&](int i) {
+      const float before = to[col + i];
+      values[i] += before;
+    });
+  }
+  write_run<kWide>(to, col, args.in_c, values);
+}
+
 // grid.z: phases
 template <class Tile, bool kWide>
 struct InputGradientKernel {
@@ -141,23 +165,7 @@ struct InputGradientKernel {
     const PhaseWeights weight{{args.weight, args.in_c}, args, phase};
     multiply_tile<Tile, kWide>(
         part, PixelRows{phase.dy}, weight, [&](int row, int col, const float* sums) {
-          constexpr int kRun = Tile::kRun;
-          const auto [image, place] = divide(row, phase.dy.grid_size);
-          const auto [down, across] = divide(place, phase.dy.grid_width);
-          const std::int64_t line =
-              std::int64_t{image} * args.in_h + phase.first_y + down * args.stride;
-          const std::int64_t pixel = line * args.in_w + phase.first_x + across * args.stride;
-          const auto to = simt::global(args.dx) + pixel * args.in_c;
-          float values[kRun];
-          LAB_UNROLL
-          for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-          if (args.accumulate) {
-            for_columns<kWide, kRun>(col, args.in_c, [&](int i) {
-              const float before = to[col + i];
-              values[i] += before;
-            });
-          }
-          write_run<kWide>(to, col, args.in_c, values);
+          write_input_gradient<kWide, Tile::kRun>(args, phase, row, col, sums);
         });
   }
 };
@@ -172,6 +180,25 @@ struct WeightGradientArgs {
   int split_terms;  // pixels per split
 };
 
+// The part of the product of the split grid.z.
+LAB_DEVICE ProductPart split_of(const WeightGradientArgs& args) {
+  const int split = simt::block_idx().z;
+  const std::int64_t end = std::int64_t{split + 1} * args.split_terms;
+  const int pixels = args.x.grid_pixels;
+  return {args.x.taps, args.out_c, split * args.split_terms,
+          end < pixels ? static_cast<int>(end) : pixels};
+}
+
+template <bool kWide, int kRun>
+LAB_DEVICE void write_weight_gradient(const WeightGradientArgs& args, int row, int col,
+                                      const float* sums) {
+  float values[kRun];
+  LAB_UNROLL
+  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
+  const std::int64_t line = std::int64_t{simt::block_idx().z} * args.x.taps + row;
+  write_run<kWide>(simt::global(args.partials) + line * args.out_c, col, args.out_c, values);
+}
+
 // grid.z: splits
 template <class Tile, bool kWide>
 struct WeightGradientKernel {
@@ -182,31 +209,25 @@ struct WeightGradientKernel {
   static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
 
   static LAB_DEVICE void run(const Args& args) {
-    const int split = simt::block_idx().z;
-    const std::int64_t end = std::int64_t{split + 1} * args.split_terms;
-    const int pixels = args.x.grid_pixels;
-    const ProductPart part{args.x.taps, args.out_c, split * args.split_terms,
-                           end < pixels ? static_cast<int>(end) : pixels};
     const TermMajorOperand dy{{args.dy, args.out_c}};
-    multiply_tile<Tile, kWide>(part, TapRows{args.x}, dy, [&](int row, int col, const float* sums) {
-      constexpr int kRun = Tile::kRun;
-      float values[kRun];
-      LAB_UNROLL
-      for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-      const std::int64_t line = std::int64_t{split} * args.x.taps + row;
-      write_run<kWide>(simt::global(args.partials) + line * args.out_c, col, args.out_c, values);
-    });
+    multiply_tile<Tile, kWide>(split_of(args), TapRows{args.x}, dy,
+                               [&](int row, int col, const float* sums) {
+                                 write_weight_gradient<kWide, Tile::kRun>(args, row, col, sums);
+                               });
   }
 };
 
-// dweight [out_c, taps] = the sums of the partials [splits, taps, out_c], in FP64. One block per
-// 32x32 elements, transposed in shared memory so that both arrays are accessed along their rows.
+// dweight [out_c, taps] = the sums of the partials [splits, taps, out_c], in FP64.
+struct SplitSumArgs {
+  const float* partials;
+  float* dweight;
+  int splits, taps, out_c;
+};
+
+// One block per 32x32 elements, transposed in shared memory so that both arrays are accessed along
+// their rows.
 struct SplitSumKernel {
-  struct Args {
-    const float* partials;
-    float* dweight;
-    int splits, taps, out_c;
-  };
+  using Args = SplitSumArgs;
   static constexpr const char* kName = "sum of weight gradients";
   static constexpr int kSide = 32;
   static constexpr int kDown = 8;
@@ -234,6 +255,40 @@ struct SplitSumKernel {
       const float sum = tile[across * (kSide + 1) + i];
       dweight[std::int64_t{channel + i} * args.taps + tap + across] = sum;
     }
+  }
+};
+
+// The same for many splits, of which there are many only where there are few weights: one block per
+// 32 channels of a tap, whose threads share the splits.
+struct ManySplitsSumKernel {
+  using Args = SplitSumArgs;
+  static constexpr const char* kName = "sum of many weight gradients";
+  static constexpr int kFewest = 16;
+  static constexpr int kAcross = SplitSumKernel::kSide, kDown = 32;
+  static constexpr int kThreads = kAcross * kDown;
+
+  static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(double, sums, kThreads);
+    const int t = simt::thread_idx().x;
+    const int tap = simt::block_idx().x, channel = simt::block_idx().y * kAcross + t % kAcross;
+    double sum = 0;
+    if (channel < args.out_c) {
+      const auto from = simt::global(args.partials) + std::int64_t{tap} * args.out_c + channel;
+      const std::int64_t pitch = std::int64_t{args.taps} * args.out_c;
+      LAB_UNROLL_BY(4)
+      for (int split = t / kAcross; split < args.splits; split += kDown) {
+        const float part = from[split * pitch];
+        sum += static_cast<double>(part);
+      }
+    }
+    sums[t] = sum;
+    simt::sync_threads();
+    if (t >= kAcross || channel >= args.out_c) return;
+    for (int d = 1; d < kDown; ++d) {
+      const double more = sums[d * kAcross + t];
+      sum += more;
+    }
+    simt::global(args.dweight)[std::int64_t{channel} * args.taps + tap] = static_cast<float>(sum);
   }
 };
 

@@ -200,6 +200,12 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
     if (bias) c.dbias = gpu.output<float>("dbias", reference.dbias.size());
     add_workspace(gpu, c);
     gpu.layers().convolution_weight_gradient(c, gpu.stream());
+    // As in a step of training.
+    c.weight = gpu.input("weight", reference.weight);
+    c.dx = gpu.output<float>("dx", reference.dx.size());
+    c.after_weight_gradient = true;
+    gpu.layers().convolution_input_gradient(c, gpu.stream());
+    expect_near(gpu, c.precision, c.dx, reference.dx, "dx after dweight");
     expect_near(gpu, c.precision, c.dweight, reference.dweight, "dweight");
     if (bias) expect_near(gpu, c.precision, c.dbias, reference.dbias, "dbias");
   });
@@ -242,6 +248,29 @@ TEST(LayersConvolution, ComputesLargerTiles) {
     check_all({3, 7, 7, 12, 8, 3, 2, 1}, precision, false, Tiles::Large);
     check_all({1, 13, 10, 4, 32, 3, 1, 1}, precision, false, Tiles::Medium);
   }
+  for (const Tiles tiles : {Tiles::Narrow, Tiles::Small}) {
+    check_all({2, 9, 8, 1, 6, 5, 1, 2}, Precision::F32, true, tiles);
+    check_all({3, 7, 7, 12, 20, 3, 2, 1}, Precision::F32, false, tiles);
+  }
+}
+
+// Channels in multiples of 64, which wgmma computes where a GPU has it: several tiles, splits of
+// the pixels, and taps outside the images.
+TEST(LayersConvolution, ComputesWholeBoxesOfChannels) {
+  LAB_REQUIRE_LAYERS();
+  bool options = false;
+  for (const Case& one : {Case{1, 9, 15, 64, 64, 3, 1, 1}, Case{2, 7, 5, 64, 128, 3, 2, 1},
+                          Case{3, 4, 5, 128, 64, 1, 2, 0}, Case{5, 14, 15, 64, 64, 1, 1, 0},
+                          Case{7, 1, 1, 128, 192, 1, 1, 0}}) {
+    check_all(one, Precision::BF16, options = !options);
+    check_all(one, Precision::TF32, options);
+  }
+}
+
+// Enough pixels for more partial sums of the weight gradient than one block adds by itself.
+TEST(LayersConvolution, AddsManySplits) {
+  LAB_REQUIRE_LAYERS();
+  check_all({9, 23, 24, 2, 5, 3, 1, 1}, Precision::F32, true);
 }
 
 // Arrays that begin 4 bytes past a multiple of 16, which the lab's kernels accept.
@@ -266,13 +295,15 @@ TEST(LayersConvolution, UsesTheWorkspaceOfALargerBatch) {
   LAB_REQUIRE_LAYERS();
   test::on_layers(Tiles::Chosen, [](LayersUnderTest& gpu) {
     if (gpu.by_library()) return;  // it chooses algorithms that fit into the given workspace
-    for (const std::int64_t channels : {12, 64, 512}) {
-      std::int64_t before = 0;
-      for (std::int64_t images = 1; images < 3000; images = images * 3 / 2 + 1) {
-        const GpuConvolution c =
-            convolution_of({images, 14, 14, 64, channels, 3, 1, 1}, Precision::F32);
-        EXPECT_GE(gpu.layers().workspace_bytes(c), before) << images << " " << channels;
-        before = gpu.layers().workspace_bytes(c);
+    for (const Precision precision : {Precision::F32, Precision::BF16}) {
+      for (const std::int64_t channels : {12, 64, 512}) {
+        std::int64_t before = 0;
+        for (std::int64_t images = 1; images < 3000; images = images * 3 / 2 + 1) {
+          const GpuConvolution c =
+              convolution_of({images, 14, 14, 64, channels, 3, 1, 1}, precision);
+          EXPECT_GE(gpu.layers().workspace_bytes(c), before) << images << " " << channels;
+          before = gpu.layers().workspace_bytes(c);
+        }
       }
     }
   });

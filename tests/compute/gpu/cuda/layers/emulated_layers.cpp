@@ -40,6 +40,8 @@ class EmulatedLauncher {
 
 std::optional<cuda::TileSize> size_of(Tiles tiles) {
   switch (tiles) {
+    case Tiles::Narrow: return cuda::TileSize::Narrow;
+    case Tiles::Small: return cuda::TileSize::Small;
     case Tiles::Medium: return cuda::TileSize::Medium;
     case Tiles::Large: return cuda::TileSize::Large;
     case Tiles::Chosen: break;

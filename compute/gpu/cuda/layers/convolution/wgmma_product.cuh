@@ -1,0 +1,323 @@
+#pragma once
+// C = A*B of operands that are gathered from their indices, by wgmma: rows of 128 bytes go from
+// global to shared memory asynchronously, in three stages of 64 slots, which are bf16 terms. Plain
+// CUDA for sm_90a, not supported by the emulator.
+//
+// tf32 has no wgmma for operands whose rows are neighbours in memory, as those of the weight
+// gradient are. A tf32 number, of 11 significant bits, is the sum of two of bf16, of 8 bits each,
+// exactly: its operands are two arrays, high and low parts, one after the other, and slots 0..31
+// hold the high and 32..63 the low parts of 32 terms. The four products of the parts take twice the
+// time of tf32's own at the full rate, but L2 is the limit.
+//
+// An operand of C's rows (A) or columns (B) has
+//   kAlongTerms                         whether a row of 128 bytes holds terms, otherwise rows of A
+//                                       or columns of B, 64 of them in a box of 64 terms
+//   Operand(args..., first)             finds what its thread needs to know of rows from `first` on
+//   copy(stage, term, end)              starts copying terms term..term+63; those from `end` on,
+//   and
+//                                       what lies outside the array, become zeros
+//
+// Work     a stage is 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and reads 32 KiB from
+//          L2: 64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390 and
+//          260 TFLOP/s on an H200
+// Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
+#include <cstdint>
+
+#include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/convolution/operands.cuh"
+#include "compute/gpu/cuda/layers/convolution/product.cuh"
+#include "compute/gpu/cuda/matmul/rungs/hopper_stage.cuh"
+
+namespace lab::cuda {
+
+namespace hopper = cuda_matmul::hopper;
+
+using Bf16 = std::uint16_t;  // bits
+
+template <Precision kPrecision, int kColumns>
+struct WgmmaTile {
+  static constexpr int kParts = kPrecision == Precision::TF32 ? 2 : 1;  // of a number
+  static constexpr int kM = 128, kN = kColumns, kTerms = 64 / kParts;
+  static constexpr int kThreads = 256;
+  static constexpr int kStages = 3;
+  static constexpr int kBytesOfA = kM * hopper::kRowBytes;
+  static constexpr int kStageBytes = kBytesOfA + kN * hopper::kRowBytes;
+  static constexpr int kDynamicBytes = kStages * kStageBytes + hopper::kAtomBytes;
+  static constexpr int kBlocksPerSm = kN == 128 ? 2 : 3;
+};
+
+// ---- Copies: 8 threads per row of 128 bytes, 32 rows at a time
+
+inline constexpr int kBox = 64;  // rows or columns of a box, and slots of a stage
+inline constexpr int kBoxBytes = kBox * hopper::kRowBytes;
+inline constexpr int kRowsAtOnce = 32;
+
+LAB_DEVICE int copied_row() {
+  return simt::thread_idx().x / 8;
+}
+LAB_DEVICE int copied_piece() {
+  return simt::thread_idx().x % 8;
+}
+
+// An operand's array, with the distance between its high and low parts in elements, 0 if it has one
+// part.
+struct Parts {
+  const Bf16* high;
+  std::int64_t to_low;
+
+  // Where a thread finds its piece of the first row of slots, if slots are along a row.
+  LAB_DEVICE const Bf16* along() const {
+    const int piece = copied_piece();
+    return to_low == 0 ? high + piece * 8 : high + piece / 4 * to_low + piece % 4 * 8;
+  }
+};
+
+// Copies this thread's piece of a row, swizzled as wgmma expects it, or writes zeros.
+LAB_DEVICE void copy_piece(unsigned char* box, int row, const Bf16* from, bool inside) {
+  const int place = (copied_piece() ^ row % 8) * 16;
+  simt::copy_async<16>(box + row * hopper::kRowBytes + place, from, inside ? 16 : 0);
+}
+
+// Rows are grid pixels, terms are taps and channels.
+struct WindowRows {
+  static constexpr bool kAlongTerms = true;
+  static constexpr int kRows = 128 / kRowsAtOnce;
+  const Windows& windows;
+  const Bf16* source;
+  GridPixel pixels[kRows];
+
+  LAB_DEVICE WindowRows(const Windows& w, const Parts& array, int first)
+      : windows(w), source(array.along()) {
+    LAB_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      pixels[i] = grid_pixel(w, first + copied_row() + i * kRowsAtOnce, w.grid_pixels);
+    }
+  }
+  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+    const Tap tap = tap_of(windows, term, end);
+    LAB_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const bool inside = is_inside(windows, pixels[i], tap);
+      const Offset at = inside ? pixels[i].offset + tap.offset : 0;
+      copy_piece(stage, copied_row() + i * kRowsAtOnce, source + at, inside);
+    }
+  }
+};
+
+// matrix [rows, terms]
+template <int kCount>
+struct MatrixRows {
+  static constexpr bool kAlongTerms = true;
+  const Bf16* row;
+  std::int64_t next_rows;
+
+  LAB_DEVICE MatrixRows(const Parts& matrix, int terms, int first)
+      : row(matrix.along() + std::int64_t{first + copied_row()} * terms),
+        next_rows(std::int64_t{kRowsAtOnce} * terms) {}
+  LAB_DEVICE void copy(unsigned char* stage, int term, int /*end*/) const {
+    LAB_UNROLL
+    for (int i = 0; i < kCount / kRowsAtOnce; ++i) {
+      copy_piece(stage, copied_row() + i * kRowsAtOnce, row + i * next_rows + term, true);
+    }
+  }
+};
+
+// Rows are taps and channels, terms are grid pixels.
+template <int kParts>
+struct WindowColumns {
+  static constexpr bool kAlongTerms = false;
+  static constexpr int kBoxes = 2;
+  const Windows& windows;
+  const Parts source;
+  Tap taps[kBoxes];
+
+  LAB_DEVICE WindowColumns(const Windows& w, const Parts& array, int first)
+      : windows(w), source{array.high + copied_piece() * 8, array.to_low} {
+    LAB_UNROLL
+    for (int box = 0; box < kBoxes; ++box) taps[box] = tap_of(w, first + box * kBox, w.taps);
+  }
+  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+    LAB_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int row = copied_row() + half * kRowsAtOnce;
+      const GridPixel pixel = grid_pixel(windows, term + (kParts == 2 ? copied_row() : row), end);
+      const Bf16* const part = source.high + half * source.to_low;
+      LAB_UNROLL
+      for (int box = 0; box < kBoxes; ++box) {
+        const bool inside = is_inside(windows, pixel, taps[box]);
+        const Offset at = inside ? pixel.offset + taps[box].offset : 0;
+        copy_piece(stage + box * kBoxBytes, row, part + at, inside);
+      }
+    }
+  }
+};
+
+// Columns of matrix [terms, columns]; Line tells where the row of a term begins, in elements.
+template <int kParts, int kCount, class Line>
+struct MatrixColumns {
+  static constexpr bool kAlongTerms = false;
+  const Line& line;
+  const Parts source;
+
+  LAB_DEVICE MatrixColumns(const Line& of_term, const Parts& matrix, int first)
+      : line(of_term), source{matrix.high + first + copied_piece() * 8, matrix.to_low} {}
+  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+    LAB_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int row = copied_row() + half * kRowsAtOnce;
+      const MatrixPlace place = line.term(term + (kParts == 2 ? copied_row() : row), end);
+      const Bf16* const part = source.high + half * source.to_low;
+      const Offset at = place.inside ? place.offset : 0;
+      LAB_UNROLL
+      for (int box = 0; box < kCount / kBox; ++box) {
+        copy_piece(stage + box * kBoxBytes, row, part + at + box * kBox, place.inside);
+      }
+    }
+  }
+};
+
+// ---- Products
+
+#define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
+#define LAB_SUMS_OF_4(j) \
+  LAB_SUMS_OF_1(j), LAB_SUMS_OF_1(j + 1), LAB_SUMS_OF_1(j + 2), LAB_SUMS_OF_1(j + 3)
+#define LAB_WGMMA(columns, sums, a_place, b_place, a_across, b_across, ...)                \
+  asm volatile(                                                                            \
+      "{\n"                                                                                \
+      ".reg .pred add;\n"                                                                  \
+      "setp.ne.b32 add, 1, 0;\n"                                                           \
+      "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.bf16.bf16 {" sums "}, " a_place \
+      ", " b_place ", add, 1, 1, " a_across ", " b_across                                  \
+      ";\n"                                                                                \
+      "}\n"                                                                                \
+      : __VA_ARGS__                                                                        \
+      : "l"(a), "l"(b), "n"(int{kAAcross}), "n"(int{kBAcross}))
+
+#define LAB_FIRST_32                                                                      \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
+  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+
+// d += A * B, asynchronous; kAAcross: A's boxes hold rows instead of terms, likewise B's columns.
+template <bool kAAcross, bool kBAcross>
+LAB_DEVICE void multiply_async(float (&d)[8][4], std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("64", LAB_FIRST_32, "%32", "%33", "%34", "%35", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4));
+}
+template <bool kAAcross, bool kBAcross>
+LAB_DEVICE void multiply_async(float (&d)[16][4], std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("128",
+            LAB_FIRST_32
+            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
+            "%60, %61, %62, %63",
+            "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8),
+            LAB_SUMS_OF_4(12));
+}
+
+// Waits for all products; the operands keep the compiler from touching the sums earlier.
+LAB_DEVICE void finish(float (&d)[8][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4)::"memory");
+}
+LAB_DEVICE void finish(float (&d)[16][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;"
+               : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12)::"memory");
+}
+
+#undef LAB_FIRST_32
+#undef LAB_WGMMA
+#undef LAB_SUMS_OF_4
+#undef LAB_SUMS_OF_1
+
+// Of 16 slots from `step` * 16 on.
+template <bool kAlongTerms>
+LAB_DEVICE std::uint64_t descriptor_of(std::uint32_t box, int step) {
+  if constexpr (kAlongTerms) return hopper::descriptor_rows(box, step * hopper::kStepBytes);
+  return hopper::descriptor_columns(box, step * hopper::kWgmmaK, kBoxBytes);
+}
+
+// The slots of A and B, 16 at a time, that a stage multiplies with each other: product i of
+// kProducts, small ones first.
+struct SlotPair {
+  int a, b;
+};
+template <int kParts>
+inline constexpr int kProducts = kParts == 1 ? 4 : 8;
+template <int kParts>
+LAB_DEVICE constexpr SlotPair slots_of(int i) {
+  if (kParts == 1) return {i, i};
+  const int high = i % 2, low = high + 2;
+  switch (i / 2) {
+    case 0: return {low, low};
+    case 1: return {low, high};
+    case 2: return {high, low};
+    default: return {high, high};
+  }
+}
+
+// Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
+// the first row and column of the tile. Calls write(row, col, values) for pairs of columns; n is a
+// multiple of the tile's columns.
+template <class Tile, class MakeA, class MakeB, class Write>
+LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const MakeB& make_b,
+                           const Write& write) {
+  LAB_DYNAMIC_SHARED(unsigned char, shared);
+  unsigned char* const stages = hopper::first_stage(shared);
+  const int tiles_n = part.n / Tile::kN;
+  const int row = simt::block_idx().x / tiles_n * Tile::kM;
+  const int col = simt::block_idx().x % tiles_n * Tile::kN;
+  if (row >= part.m) return;
+  const auto a = make_a(row);
+  const auto b = make_b(col);
+  constexpr bool kATerms = decltype(make_a(0))::kAlongTerms;
+  constexpr bool kBTerms = decltype(make_b(0))::kAlongTerms;
+
+  int filled = 0;  // the slot that is filled next
+  int term = part.begin;
+  const auto fill = [&] {
+    if (term < part.end) {
+      unsigned char* const stage = stages + filled * Tile::kStageBytes;
+      a.copy(stage, term, part.end);
+      b.copy(stage + Tile::kBytesOfA, term, part.end);
+    }
+    simt::copy_commit();
+    term += Tile::kTerms;
+    filled = filled == Tile::kStages - 1 ? 0 : filled + 1;
+  };
+  LAB_UNROLL
+  for (int s = 0; s < Tile::kStages - 1; ++s) fill();
+
+  const int group = simt::thread_idx().x / hopper::kWarpgroup;
+  float sums[Tile::kN / 8][4] = {};
+  int slot = 0;
+  LAB_NO_UNROLL
+  for (int now = part.begin; now < part.end; now += Tile::kTerms) {
+    simt::copy_wait<Tile::kStages - 2>();
+    hopper::publish_stores();
+    finish(sums);
+    simt::sync_threads();  // the stage is complete, and the one before it has been read
+    const std::uint32_t stage = simt::shared_address(stages) + slot * Tile::kStageBytes;
+    hopper::begin_group();
+    LAB_UNROLL
+    for (int i = 0; i < kProducts<Tile::kParts>; ++i) {
+      const SlotPair slots = slots_of<Tile::kParts>(i);
+      multiply_async<!kATerms, !kBTerms>(sums,
+                                         descriptor_of<kATerms>(stage + group * kBoxBytes, slots.a),
+                                         descriptor_of<kBTerms>(stage + Tile::kBytesOfA, slots.b));
+    }
+    hopper::commit_group();
+    fill();
+    slot = slot == Tile::kStages - 1 ? 0 : slot + 1;
+  }
+  finish(sums);
+
+  const int first = row + group * hopper::kWgmmaM + simt::warp() % 4 * 16 + simt::lane() / 4;
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    if (first + 8 * half >= part.m) continue;
+    LAB_UNROLL
+    for (int j = 0; j < Tile::kN / 8; ++j) {
+      write(first + 8 * half, col + j * 8 + simt::lane() % 4 * 2, sums[j] + 2 * half);
+    }
+  }
+}
+
+}  // namespace lab::cuda

@@ -6,7 +6,7 @@
 //          instruction reads 8 KiB of B and 2 KiB of A: 80 of the 128 bytes per clock of shared
 //          memory
 // Limits   rounds >= 0; blocks of kGroups warpgroups; kShared bytes of dynamic shared memory;
-//          compute capability 9.0 only (sm_90a). Compiled, but not run on a GPU or in the emulator
+//          compute capability 9.0 only (sm_90a). Runs on a GPU only, not in the emulator
 // Numerics the sums return to zero in each round except for rounding
 // Source   PTX ISA, "wgmma.mma_async"; NVIDIA H100 whitepaper: 989 TFLOPS dense bf16
 #include "compute/gpu/cuda/matmul/peak.cuh"

@@ -8,7 +8,7 @@
 //          reaches the full rate of Hopper's tensor cores.
 // Work     2*M*N*K FLOP; 85 FLOP per byte of global memory
 // Limits   M,N >= 0, K > 0; pointers 16-byte aligned, lda, ldb and N multiples of 8, ldc of 4;
-//          compute capability 9.0 only (sm_90a). Compiled, but not run on a GPU or in the emulator
+//          compute capability 9.0 only (sm_90a). Runs on a GPU only, not in the emulator
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier"
 #include "compute/gpu/cuda/matmul/rungs/cuda_rung.h"

@@ -10,7 +10,7 @@
 //          85 FLOP per byte, 48 bytes per clock and SM. This is the limit: A100's L2 delivers 5120
 //          bytes per clock in total, which would be 39 per SM for 132 SMs; the H100's is not
 //          published
-// Limits   as the wgmma rung. Compiled, but not run on a GPU or in the emulator
+// Limits   as the wgmma rung. Runs on a GPU only, not in the emulator
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": warp specialisation; PTX ISA, "setmaxnreg"; NVIDIA
 //          A100 whitepaper: L2 bytes per clock

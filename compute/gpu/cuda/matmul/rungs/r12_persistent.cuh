@@ -6,7 +6,7 @@
 //          are written, boxes of the next are in flight; barriers and tensor maps are set up once.
 //          The body is that of the producer rung, whose loop over tiles runs once per block
 // Work     as the producer rung
-// Limits   as the wgmma rung. Compiled, but not run on a GPU or in the emulator, except for its
+// Limits   as the wgmma rung. Runs on a GPU only, not in the emulator, except for its
 //          tile order
 // Numerics as the mma.sync rung for bf16
 // Source   CUTLASS, "Efficient GEMM in CUDA": persistent kernels

@@ -13,7 +13,7 @@
 //          per tile after its K/64 stages, during which the tensor cores idle except for the stages
 //          by which one warpgroup lags the other; the last wave of tiles, 97 % full at 4096 and
 //          8192 with 132 SMs; and power
-// Limits   as the wgmma rung; a cluster of two SMs. Compiled, but not run on a GPU or in the
+// Limits   as the wgmma rung; a cluster of two SMs. Runs on a GPU only, not in the
 //          emulator, except for its tile order
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "cp.async.bulk.tensor": multicast::cluster, "mbarrier.arrive": shared::cluster,

@@ -10,7 +10,7 @@
 //          clock, 1024 clocks against 1024 per stage of products; a warp's 8-byte stores to a
 //          buffer meet in no bank, because the lanes of odd rows write their columns in another
 //          order
-// Limits   as the wgmma rung. Compiled, but not run on a GPU or in the emulator, except for its
+// Limits   as the wgmma rung. Runs on a GPU only, not in the emulator, except for its
 //          tile order and the order of its stores
 // Numerics as the mma.sync rung for bf16
 // Source   PTX ISA, "cp.async.bulk.tensor": bulk_group, L2::cache_hint, "createpolicy",

@@ -77,6 +77,30 @@ def link_rows(results):
         rate(results, "transfer.jsonl", "device", PAST_CACHE_BYTES), peak), 0.85, 0.9
 
 
+def training_rows(results):
+    trained = [one for name in ("training_eager.jsonl", "training_compiled.jsonl") for one in results.objects(name)
+               if one.get("type") == "train"]
+
+    def images_per_s(model, dtype, *names):
+        return best(one["images_per_s"] for one in trained if one["model"] == model and one["dtype"] == dtype
+                    and any(name in one["by"] for name in names))
+
+    for title, model, dtype, peer, bar, aim in (
+            ("ResNet-18, tf32 / PyTorch eager", "resnet18", "tf32", "eager", 2.0, 3.0),
+            ("ResNet-18, bf16 / PyTorch max-autotune", "resnet18", "bf16", "max-autotune", 1.2, 2.0),
+            ("LeNet, f32 / PyTorch with CUDA graphs", "lenet", "f32", "graph", 1.5, 3.0)):
+        yield title, share(images_per_s(model, dtype, "device-lab"), images_per_s(model, dtype, peer)), bar, aim
+    rate = images_per_s("resnet18", "bf16", "device-lab")
+    yield "1.5 s / epoch of ResNet-18 in bf16", rate and 1.5 * rate / 60000, 1.0, 2.5
+
+    def done(name, field):
+        return best(one[field] for one in results.objects(name) if one.get("type") == "done" and one.get(field))
+
+    yield "5 s / time to 0.91, fast preset", share(5, done("train_fast.jsonl", "reached_s")), 1.0, 5.0
+    seeds = [done(f"train_seed{seed}.jsonl", "test_acc") for seed in range(3)]
+    yield "ResNet-18, 10 epochs: mean accuracy", sum(seeds) / 3 if all(seeds) else None, 0.905, 0.92
+
+
 def failures(results):
     """Kernels that failed, which have no sample."""
     for name in sorted(results.files):
@@ -97,7 +121,7 @@ def main(words):
         return 1
     missed = False
     print(f"{'on this GPU':44} {'reached':>8} {'target':>6} {'goal':>6}")
-    for title, reached, bar, aim in (*product_rows(results), *link_rows(results)):
+    for title, reached, bar, aim in (*product_rows(results), *link_rows(results), *training_rows(results)):
         missed = missed or reached is None or reached < bar
         text = "N/A" if reached is None else f"{reached:.3f}"
         print(f"{title:44} {text:>8} {bar:>6} {aim:>6}{'' if reached and reached >= bar else '  missed'}")

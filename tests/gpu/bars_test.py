@@ -29,6 +29,10 @@ def copy(memory, gb_per_s):
     return {"type": "sample", "op": "copy", "bytes": 1 << 30, "memory": memory, "gb_per_s": gb_per_s}
 
 
+def train(model, dtype, by, images_per_s):
+    return {"type": "train", "model": model, "dtype": dtype, "by": by, "images_per_s": images_per_s}
+
+
 class Bars(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -37,6 +41,14 @@ class Bars(unittest.TestCase):
                        *(matmul(kernel, n, 100) for n in (4096, 8192) for kernel in ("own", "cublas")))
         self.write("transfer_up.jsonl", copy("pinned", 55))
         self.write("transfer_down.jsonl", copy("pinned", 55))
+        self.write("training_eager.jsonl",
+                   train("resnet18", "tf32", "device-lab", 500), train("resnet18", "tf32", "PyTorch eager", 200),
+                   train("lenet", "f32", "device-lab", 20), train("lenet", "f32", "PyTorch graph", 10))
+        self.write("training_compiled.jsonl", train("resnet18", "bf16", "device-lab", 60000),
+                   train("resnet18", "bf16", "PyTorch max-autotune", 40000))
+        self.write("train_fast.jsonl", {"type": "done", "reached_s": 2.5})
+        for seed, accuracy in enumerate((0.90, 0.91, 0.92)):
+            self.write(f"train_seed{seed}.jsonl", {"type": "done", "test_acc": accuracy})
         self.write("peers.jsonl", *({"type": "peer", "what": what, "gb_per_s": 55}
                                     for what in ("host to device", "device to host")))
 
@@ -61,6 +73,18 @@ class Bars(unittest.TestCase):
         status, text = self.run_bars(H200, 3000)
         self.assertEqual(status, 1, text)
         self.assertIn("0.610   0.85    0.9  missed", text)
+
+    def test_training(self):
+        status, text = self.run_bars(H100, 3000)
+        self.assertEqual(status, 0, text)
+        for row in (r"tf32 / PyTorch eager +2\.500", r"bf16 / PyTorch max-autotune +1\.500",
+                    r"epoch of ResNet-18 in bf16 +1\.500", r"LeNet.* +2\.000", r"to 0\.91.* +2\.000",
+                    r"mean accuracy +0\.910"):
+            self.assertRegex(text, row)
+        (self.folder / "train_seed2.jsonl").unlink()
+        status, text = self.run_bars(H100, 3000)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"mean accuracy +N/A")
 
     def test_unknown_memory_is_missed(self):
         status, text = self.run_bars(device(None, None), 3000)

@@ -34,7 +34,8 @@ for program in "${programs[@]}"; do
   [[ -f $program && -x $program ]] || continue
   strip --strip-unneeded -o "$folder/${program##*/}" "$program"
 done
-cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py,results.py} "$folder/"
+cp "$project"/tests/gpu/{run_all.sh,sanitize.sh,libraries.sh,bars.py,peers.py,results.py,training.py} \
+  "$project/tests/bench/torch_models.py" "$folder/"
 
 # Provided by the target machine: the C library and its loader, the driver, CUDA.
 c_library='^(linux-vdso|ld-linux-[a-z0-9_-]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so'

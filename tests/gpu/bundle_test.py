@@ -38,7 +38,7 @@ class Bundle(unittest.TestCase):
         self.assertLess(size, 60 << 20)
         packed = {file.name for file in out.iterdir()}
         self.assertLess({"device-lab", "run_all.sh", "sanitize.sh", "bars.py", "peers.py", "results.py", "libraries.sh",
-                         "made_with.txt"}, packed)
+                         "made_with.txt", "training.py", "torch_models.py"}, packed)
         for name in ("libdevice-lab-cuda.so", "gpu_test_tensor", "gpu_bench_ladder"):
             self.assertEqual(name in packed, (BUILD / name).exists(), name)
         with tarfile.open(out / "libraries.tar.xz") as libraries:

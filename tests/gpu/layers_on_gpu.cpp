@@ -1,6 +1,7 @@
 // The tests of tests/compute/gpu/cuda/layers on this machine's GPU, by the lab's kernels and by
 // cuDNN and cuBLAS where they can be used.
 #include <cstdio>
+#include <cstdlib>
 
 #include "compute/core/error.h"
 #include "tests/gpu/gpu_machine.h"
@@ -9,8 +10,10 @@
 namespace lab::test {
 namespace {
 
-// Null without the libraries, after printing the reason once.
+// Null without the libraries, after printing the reason once, and with LAB_TEST_OWN_KERNELS, for
+// checks of kernels that the libraries' own would not pass.
 GpuLayers* library_layers(GpuDevice& gpu) {
+  if (std::getenv("LAB_TEST_OWN_KERNELS") != nullptr) return nullptr;
   static GpuLayers* const kLayers = [&]() -> GpuLayers* {
     try {
       return &gpu.library_layers();

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Runs the GPU tests, the transfers and the matmul ladder of a bundle (bundle.sh) on this machine
-# and writes the results, in under 8 minutes.
+# Runs the GPU tests, trainings, transfers and the matmul ladder of a bundle (bundle.sh) on this
+# machine and writes the results, in under 8 minutes.
 #   ./run_all.sh [RESULTS]       the folder for results; default ./results
+# The trainings to an accuracy need Fashion-MNIST, in fashion-mnist/ beside this script or in
+# $LAB_DATA_DIR.
 # RESULTS/summary.json holds the date, and each step's exit status, seconds and counts.
 # RESULTS/results.tar.gz holds the files: test results in <test>.json, measurements in <name>.jsonl,
 # other output in <name>.log. Both are complete after every step, so that a run that is ended early
@@ -18,13 +20,14 @@ mkdir -p -- "$folder" || exit 1
 folder=$(cd -- "$folder" && pwd)
 results=$(mktemp -d) || exit 1
 cache=$(mktemp -d) || exit 1
-trap 'rm -rf -- "$results" "$cache"' EXIT
+trap 'end_preparation compiled; end_preparation eager; rm -rf -- "$results" "$cache"' EXIT
 export XDG_CACHE_HOME=$cache
 
 # shellcheck source=libraries.sh
 source "$here/libraries.sh"
 
 lab=$here/device-lab
+[[ ! -d $here/fashion-mnist ]] || export LAB_DATA_DIR=$here/fashion-mnist
 worst=0
 planned_s=0  # expected time of the remaining steps
 planning=1
@@ -59,14 +62,14 @@ counts() {
     number=$(grep -cE "$pattern" "$1")
     ((number == 0)) || printf ', "%s": %d' "$name" "$number"
   done <<'PATTERNS'
-samples ^\{"type":"(sample|bench|peer)"
-failed (^\{"type":"(fail|error)"|^\[  FAILED  \] .*\([0-9]+ ms\))
-skipped (^\{"type":"skip"|^\[  SKIPPED \] .*\([0-9]+ ms\))
+samples ^\{"type": ?"(sample|bench|peer|train)"
+failed (^\{"type": ?"(fail|error)"|^\[  FAILED  \] .*\([0-9]+ ms\))
+skipped (^\{"type": ?"skip"|^\[  SKIPPED \] .*\([0-9]+ ms\))
 passed ^\[       OK \]
 PATTERNS
 }
 
-# step NAME SECONDS OUTPUT COMMAND...
+# step NAME SECONDS OUTPUT COMMAND...   with shown=TEXT, the summary has that as its command
 # SECONDS is the expected time on a large GPU. The limit is three times that, but always leaves
 # enough time for the remaining steps, so that a step that hangs does not prevent the others.
 step() {
@@ -76,7 +79,8 @@ step() {
     planned_s=$((planned_s + expected_s))
     return
   fi
-  command="${*//"$here/"/}"
+  command="${shown:-"$*"}"
+  command="${command//"$here/"/}"
   command="${command//"$results/"/}"
   planned_s=$((planned_s - expected_s))
   left_s=$((whole_s - SECONDS - planned_s))
@@ -98,38 +102,65 @@ step() {
   add_step "{\"step\": \"$name\", \"command\": $(quoted "$command"), \"status\": $status, \"seconds\": $((SECONDS - started))$(counts "$results/$output")$why}"
 }
 
-# Most important steps first. Most transfer cases end long before --budget, as soon as their median
-# is known; creating and comparing 1 GiB buffers dominates the time.
+# PyTorch prepares its trainings while the tests run, and waits until it may measure.
+declare -A prepared=() # process groups by rows
+prepare_training() { # ROWS
+  setsid bash -c 'python3 "$0/training.py" "$1" "$2" --ready "$3/ready_$2" >"$3/$2" 2>"$4"
+echo $? >"$3/ended_$2"' "$here" "$lab" "$1" "$cache" "$results/training_$1.err" </dev/null &
+  prepared[$1]=$!
+}
+end_preparation() { # ROWS
+  [[ -z ${prepared[$1]:-} ]] || kill -- "-${prepared[$1]}" 2>/dev/null
+}
+measure_training='touch "$0/ready_$1"; until [[ -s $0/ended_$1 ]]; do sleep 0.2; done
+cat "$0/$1"; exit "$(<"$0/ended_$1")"'
+
+# Most important steps first. What measures time comes after training.py, which compiles before.
+# Most transfer cases end long before --budget, as soon as their median is known; creating and
+# comparing 1 GiB buffers dominates the time.
 all_steps() {
-  local test bench name dtype
-  step devices 5 devices.jsonl "$lab" devices --json
+  local test bench name dtype seed rows
+  step devices 2 devices.jsonl "$lab" devices --json
   for test in "$here"/gpu_test_*; do
     name=${test##*/}
-    step "$name" 20 "$name.out" "$test" "--gtest_output=json:$results/$name.json"
+    step "$name" 7 "$name.out" "$test" "--gtest_output=json:$results/$name.json"
   done
-  step transfer 20 transfer.jsonl "$lab" transfer --from cuda:0 --to cuda:0 --budget 0.2 --json
-  step transfer_up 45 transfer_up.jsonl \
-    "$lab" transfer --from cpu:0 --to cuda:0 --memory both --budget 0.2 --json
-  step transfer_down 35 transfer_down.jsonl \
-    "$lab" transfer --from cuda:0 --to cpu:0 --memory both --budget 0.2 --json
+  if [[ -n ${LAB_DATA_DIR:-} ]]; then
+    for seed in 0 1 2; do
+      step "train_seed$seed" 22 "train_seed$seed.jsonl" "$lab" train --model resnet18 \
+        --devices cuda:0 --dtype tf32 --data fashion-mnist --seed "$seed" --json
+    done
+  fi
+  for rows in compiled eager; do # compiling would disturb other measurements
+    shown="training.py device-lab $rows" step "training_$rows" 40 "training_$rows.jsonl" bash -c "$measure_training" "$cache" "$rows"
+    ((planning)) || end_preparation "$rows"
+  done
+  [[ -z ${LAB_DATA_DIR:-} ]] || step train_fast 5 train_fast.jsonl "$lab" train --preset fast \
+    --devices cuda:0 --data fashion-mnist --stop-at 0.91 --json
+  step transfer 8 transfer.jsonl "$lab" transfer --from cuda:0 --to cuda:0 --budget 0.1 --json
+  step transfer_up 15 transfer_up.jsonl \
+    "$lab" transfer --from cpu:0 --to cuda:0 --memory both --ops copy --budget 0.1 --json
+  step transfer_down 15 transfer_down.jsonl \
+    "$lab" transfer --from cuda:0 --to cpu:0 --memory both --ops copy --budget 0.1 --json
+  step peers 15 peers.jsonl python3 "$here/peers.py"
   for dtype in f32 bf16 tf32; do
-    step "matmul_$dtype" 35 "matmul_$dtype.jsonl" "$lab" matmul --devices cuda:0 \
-      --sizes 8192,4096,2048,1024,512,256,128,64 --dtype "$dtype" --budget 0.25 --json
+    step "matmul_$dtype" 10 "matmul_$dtype.jsonl" "$lab" matmul --devices cuda:0 \
+      --sizes 8192,4096,2048,1024,512,256,128,64 --dtype "$dtype" --budget 0.1 --json
   done
   # Finds the size from which moving work to the GPU pays off: copies to, within and from the GPU,
   # and on the CPU, in one run.
-  step payoff 15 payoff.jsonl \
+  step payoff 6 payoff.jsonl \
     "$lab" transfer --devices cuda:0 --ops copy --sizes 64KiB..64MiB --budget 0.1 --json
-  step peers 30 peers.jsonl python3 "$here/peers.py"
   for bench in "$here"/gpu_bench_*; do
     [[ -x $bench ]] || continue
     name=${bench##*/}
-    step "$name" 60 "$name.jsonl" "$bench"
+    step "$name" 20 "$name.jsonl" "$bench"
   done
 }
 
 all_steps
 planning=0
+for rows in compiled eager; do prepare_training "$rows"; done
 about="\"type\": \"run\", \"date\": \"$(date -u +%F)\", \"device_lab\": $(quoted "$("$lab" version | sed -n '1s/^device-lab //p')"), \"planned_s\": $planned_s"
 all_steps
 printf '%s: %d s, status %d\n' "$folder" "$SECONDS" "$worst"

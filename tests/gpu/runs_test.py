@@ -122,7 +122,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("racecheck ladder: not finished within 7 s; no error until then", text)
         self.assertIn("memcheck transfer: clean; ", text)
         self.assertIn("racecheck tensor: not clean (status 0), see", text)
-        self.assertIn("2 clean, 3 not clean, 1 not finished", text)
+        self.assertIn("4 clean, 3 not clean, 1 not finished", text)
 
     def test_sanitize_unfinished_only(self):
         write_program(self.folder / "compute-sanitizer", r"""echo '[       OK ] A.One (1 ms)'
@@ -130,7 +130,7 @@ if [[ $2 == racecheck ]]; then exit 124; fi
 echo '========= ERROR SUMMARY: 0 errors'""")
         status, text = self.run_script("sanitize.sh", LAB_SANITIZE_SECONDS="7")
         self.assertEqual(status, 2, text)
-        self.assertIn("3 clean, 0 not clean, 3 not finished", text)
+        self.assertIn("4 clean, 0 not clean, 4 not finished", text)
 
 
 if __name__ == "__main__":

@@ -87,19 +87,26 @@ std::vector<float> GuardedC::take() const {
 template <class T>
 ::testing::AssertionResult within(const MatmulOperands<T>& in, const std::vector<float>& c,
                                   double bound_of_terms) {
+  const auto columns = static_cast<std::size_t>(in.shape.n);
+  std::vector<double> want(columns), magnitude(columns);
   for (std::int64_t i = 0; i < in.shape.m; ++i) {
-    for (std::int64_t j = 0; j < in.shape.n; ++j) {
-      double want = 0, magnitude = 0;
-      for (std::int64_t p = 0; p < in.shape.k; ++p) {
-        const double term = value_of(in.a[static_cast<std::size_t>(i * in.lda + p)]) *
-                            value_of(in.b[static_cast<std::size_t>(p * in.ldb + j)]);
-        want += term;
-        magnitude += std::abs(term);
+    std::fill(want.begin(), want.end(), 0.0);
+    std::fill(magnitude.begin(), magnitude.end(), 0.0);
+    for (std::int64_t p = 0; p < in.shape.k; ++p) {
+      const double a = value_of(in.a[static_cast<std::size_t>(i * in.lda + p)]);
+      const T* const b = in.b.data() + p * in.ldb;
+      for (std::size_t j = 0; j < columns; ++j) {
+        const double term = a * value_of(b[j]);
+        want[j] += term;
+        magnitude[j] += std::abs(term);
       }
-      const float got = c[static_cast<std::size_t>(i * in.ldc + j)];
-      if (!(std::abs(got - want) <= bound_of_terms * magnitude)) {  // negated so that NaN fails
-        return ::testing::AssertionFailure() << "C[" << i << "," << j << "] is " << got << ", not "
-                                             << want << " within " << bound_of_terms * magnitude;
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      const float got = c[static_cast<std::size_t>(i * in.ldc) + j];
+      if (!(std::abs(got - want[j]) <= bound_of_terms * magnitude[j])) {  // NaN fails
+        return ::testing::AssertionFailure()
+               << "C[" << i << "," << j << "] is " << got << ", not " << want[j] << " within "
+               << bound_of_terms * magnitude[j];
       }
     }
   }

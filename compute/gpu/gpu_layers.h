@@ -66,8 +66,8 @@ struct GpuConvolution {
   const float* dy = nullptr;
   float* dx = nullptr;
   bool accumulate = false;  // dx += instead of dx =
-  // For the input gradient: no other operation has used the workspace since the weight gradient of
-  // the same convolution and dy, which may have left there what it made of dy.
+  // Set for an input gradient that follows the weight gradient of the same GpuConvolution, with
+  // nothing in between that uses the workspace: it still holds what the latter made of dy.
   bool after_weight_gradient = false;
   float* dweight = nullptr;
   float* dbias = nullptr;  // null: not computed

@@ -20,13 +20,35 @@ mkdir -p -- "$folder" || exit 1
 folder=$(cd -- "$folder" && pwd)
 results=$(mktemp -d) || exit 1
 cache=$(mktemp -d) || exit 1
+
+# PyTorch prepares its trainings while the tests run, and waits until it may measure.
+declare -A prepared=() # process groups by rows
+prepare_training() { # ROWS
+  setsid bash -c 'python3 "$0/training.py" "$1" "$2" --ready "$3/ready_$2" >"$3/$2" 2>"$3/errors_$2"
+echo $? >"$3/ended_$2"' "$here" "$lab" "$1" "$cache" </dev/null &
+  prepared[$1]=$!
+}
+end_preparation() { # ROWS
+  local group=${prepared[$1]:-}
+  [[ -n $group ]] || return 0
+  unset "prepared[$1]"
+  kill -- "-$group" 2>/dev/null
+  for _ in {1..50}; do
+    kill -0 -- "-$group" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL -- "-$group"
+}
+measure_training='touch "$0/ready_$1"; until [[ -s $0/ended_$1 ]]; do sleep 0.2; done
+cat "$0/$1"; cat "$0/errors_$1" >&2; [[ $(<"$0/ended_$1") == 0 ]]'
+
 trap 'end_preparation compiled; end_preparation eager; rm -rf -- "$results" "$cache"' EXIT
 export XDG_CACHE_HOME=$cache
+lab=$here/device-lab
 
 # shellcheck source=libraries.sh
 source "$here/libraries.sh"
 
-lab=$here/device-lab
 [[ ! -d $here/fashion-mnist ]] || export LAB_DATA_DIR=$here/fashion-mnist
 worst=0
 planned_s=0  # expected time of the remaining steps
@@ -101,19 +123,6 @@ step() {
   fi
   add_step "{\"step\": \"$name\", \"command\": $(quoted "$command"), \"status\": $status, \"seconds\": $((SECONDS - started))$(counts "$results/$output")$why}"
 }
-
-# PyTorch prepares its trainings while the tests run, and waits until it may measure.
-declare -A prepared=() # process groups by rows
-prepare_training() { # ROWS
-  setsid bash -c 'python3 "$0/training.py" "$1" "$2" --ready "$3/ready_$2" >"$3/$2" 2>"$4"
-echo $? >"$3/ended_$2"' "$here" "$lab" "$1" "$cache" "$results/training_$1.err" </dev/null &
-  prepared[$1]=$!
-}
-end_preparation() { # ROWS
-  [[ -z ${prepared[$1]:-} ]] || kill -- "-${prepared[$1]}" 2>/dev/null
-}
-measure_training='touch "$0/ready_$1"; until [[ -s $0/ended_$1 ]]; do sleep 0.2; done
-cat "$0/$1"; exit "$(<"$0/ended_$1")"'
 
 # Most important steps first. What measures time comes after training.py, which compiles before.
 # Most transfer cases end long before --budget, as soon as their median is known; creating and

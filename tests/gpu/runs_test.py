@@ -24,6 +24,14 @@ LAB = r"""case $1 in
 esac"""
 TEST = r"""echo '[       OK ] A.One (1 ms)'; echo '[       OK ] A.Two (1 ms)'
 echo '[  SKIPPED ] A.Three (1 ms)'"""
+# Measures when it is told to; what it has to compile fails.
+TRAINING = """import pathlib, sys, time
+while not pathlib.Path(sys.argv[4]).exists():
+    time.sleep(0.01)
+if sys.argv[2] == "compiled":
+    sys.exit("no compiler")
+print('{"type": "train"}')
+"""
 SANITIZER = r"""case "$2 $5$7" in
   memcheck*ladder) echo '=========     Invalid __global__ write of size 4 bytes'; exit 124 ;;
   racecheck*ladder) echo '[       OK ] A.One (1 ms)'; exit 124 ;;
@@ -91,6 +99,7 @@ class Scripts(unittest.TestCase):
         write_program(self.folder / "device-lab", LAB)
         write_program(self.folder / "gpu_test_tensor", TEST)
         (self.folder / "peers.py").write_text("print('{\"type\":\"skip\"}')")
+        (self.folder / "training.py").write_text(TRAINING)
         status, text = self.run_script("run_all.sh", LAB_STEP_SECONDS="7")
         self.assertEqual(status, 1, text)
         self.assertEqual({file.name for file in self.out.iterdir()}, {"results.tar.gz", "summary.json"})
@@ -103,6 +112,10 @@ class Scripts(unittest.TestCase):
         self.assertEqual((matmul["status"], matmul["samples"], matmul["failed"]), (1, 1, 1))
         self.assertEqual(matmul["why"], 'device-lab: matmul: "wgmma" on cuda:0 failed')
         self.assertEqual(steps["transfer_up"]["why"], "not finished within 7 s")
+        self.assertEqual((steps["training_eager"]["status"], steps["training_eager"]["samples"]), (0, 1))
+        compiled = steps["training_compiled"]
+        self.assertEqual((compiled["status"], compiled["why"]), (1, "no compiler"))
+        self.assertEqual(compiled["command"], "training.py device-lab compiled")
         files = read_files(self.out)
         self.assertIn(b'"type":"sample"', files["matmul_bf16.jsonl"])
         self.assertIn("matmul_bf16.log", files)

@@ -11,6 +11,7 @@ work.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -26,6 +27,7 @@ try:
 except (ImportError, OSError) as missing:
     torch, why_no_torch = None, str(missing)
 
+LAB = "device-lab"
 BATCH = 256
 IMAGES = 60 * BATCH
 EPOCHS = {"resnet18": 4, "lenet": 41}
@@ -37,6 +39,10 @@ ROWS = {"eager": [("resnet18", "tf32", ["eager channels_last", "eager"]),
 
 def say(kind, **fields):
     print(json.dumps({"type": kind, **fields}), flush=True)
+
+
+def reason_of(fault):
+    return f"{type(fault).__name__}: {fault}"[:400]
 
 
 class TorchTraining:
@@ -75,7 +81,7 @@ class TorchTraining:
         images = self.pixels[self.chosen].float().div_(255).contiguous(memory_format=self.layout)
         if self.compiled:  # the graphs of the step before may be overwritten
             torch.compiler.cudagraph_mark_step_begin()
-        self.optimizer.zero_grad(set_to_none=self.compiled)
+        self.optimizer.zero_grad()
         self.forward(images, self.answers[self.chosen]).backward()
         self.optimizer.step()
 
@@ -113,9 +119,9 @@ class LabTraining:
 
     def measure(self, _seconds):
         done = subprocess.run(self.command, capture_output=True, text=True, timeout=120, check=False)
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
         if done.returncode != 0:
             raise RuntimeError(" ".join(done.stderr.split())[-300:])
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
         epochs = [one["seconds"] for one in lines if one["type"] == "epoch"]
         return statistics.median(epochs[1:]) * BATCH / IMAGES
 
@@ -123,9 +129,10 @@ class LabTraining:
 def contenders(program, row):
     """Returns the contenders of a row by name, and reports those that cannot run."""
     model, dtype, ways = row
-    made = {"device-lab": lambda: LabTraining(program, model, dtype)}
+    made = {LAB: lambda: LabTraining(program, model, dtype)}
     if torch is not None:
-        made |= {f"PyTorch {torch.__version__} {way}": lambda way=way: TorchTraining(model, dtype, way) for way in ways}
+        made |= {f"PyTorch {torch.__version__} {way}": lambda way=way: TorchTraining(model, dtype, way)
+                 for way in ways}
     ready = {}
     for name, make in made.items():
         begin = time.perf_counter()
@@ -133,11 +140,12 @@ def contenders(program, row):
             ready[name] = make()
             print(f"{model} {dtype} {name}: {time.perf_counter() - begin:.1f} s", file=sys.stderr, flush=True)
         except Exception as fault:  # whatever a peer raises, the others are measured
-            say("skip", what=f"{model} {dtype} by {name}", reason=f"{type(fault).__name__}: {fault}"[:400])
+            say("skip", what=f"{model} {dtype} by {name}", reason=reason_of(fault))
     return ready
 
 
 def measure(row, ready, options):
+    """Returns whether device-lab was measured."""
     model, dtype, _ = row
     times = {name: [] for name in ready}
     for _ in range(options.rounds):
@@ -145,7 +153,7 @@ def measure(row, ready, options):
             try:
                 times[name].append(contender.measure(options.seconds))
             except Exception as fault:
-                say("fail", what=f"{model} {dtype} by {name}", reason=f"{type(fault).__name__}: {fault}"[:400])
+                say("fail", what=f"{model} {dtype} by {name}", reason=reason_of(fault))
                 del ready[name]
     for name in ready:
         step = statistics.median(times[name])
@@ -164,11 +172,14 @@ def main():
     if torch is None:
         say("skip", what="PyTorch beside the lab", reason=why_no_torch)
     rows = [(row, contenders(options.program, row)) for row in ROWS[options.rows]]
+    parent = os.getppid()
     while options.ready and not options.ready.exists():
+        if os.getppid() != parent:
+            return 1  # nobody will ask for the measurements
         time.sleep(0.2)
-    for row, ready in rows:
-        measure(row, ready, options)
+    measured = [measure(row, ready, options) for row, ready in rows]
+    return 0 if all(measured) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

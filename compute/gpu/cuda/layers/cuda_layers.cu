@@ -1,6 +1,5 @@
 #include "compute/gpu/cuda/layers/cuda_layers.h"
 
-#include <algorithm>
 #include <mutex>
 #include <unordered_set>
 
@@ -112,8 +111,8 @@ class HopperLayers final : public Layers<CudaLauncher> {
   using Portable::workspace_bytes;
 
   std::int64_t workspace_bytes(const GpuConvolution& c) const override {
-    const std::int64_t bytes = Portable::workspace_bytes(c);
-    return takes_wgmma(c) ? std::max(bytes, wgmma_workspace_bytes(c)) : bytes;
+    const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
+    return is_wgmma_shape(c) ? wgmma_workspace_bytes(c) : bytes;
   }
   void convolution_forward(const GpuConvolution& c, GpuStream& stream) override {
     if (!takes_wgmma(c)) return Portable::convolution_forward(c, stream);

@@ -127,8 +127,8 @@ struct PoolArgs {
   float* y;
   const float* dy;
   float* dx;
-  std::int64_t count;                                    // of the threads' elements
-  Divisor threads_h, threads_w, by_channels, by_stride;  // of the array that has these elements
+  std::int64_t count;                                   // of the threads' elements
+  Divisor by_height, by_width, by_channels, by_stride;  // of the array that has these elements
   int in_h, in_w, channels;
   int kernel_h, kernel_w, stride;
   int out_h, out_w;
@@ -143,8 +143,8 @@ struct PixelChannel {
 };
 LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, const PoolArgs& args) {
   const auto [pixel, channel] = divide(static_cast<int>(index), args.by_channels);
-  const auto [row, x] = divide(pixel, args.threads_w);
-  const auto [image, y] = divide(row, args.threads_h);
+  const auto [row, x] = divide(pixel, args.by_width);
+  const auto [image, y] = divide(row, args.by_height);
   return {image, y, x, channel};
 }
 

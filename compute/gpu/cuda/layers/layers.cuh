@@ -109,17 +109,15 @@ void Layers<Launcher>::activate(const GpuActivate& activation, GpuStream& stream
   }
 }
 
-// For the elements of x, or of y.
-inline PoolArgs pool_args(const GpuAveragePool& pool, bool of_x) {
-  const std::int64_t height = of_x ? pool.in_h : pool.out_h();
-  const std::int64_t width = of_x ? pool.in_w : pool.out_w();
+// With a thread for each element of an array of this height and width: that of x or of y.
+inline PoolArgs pool_args(const GpuAveragePool& pool, std::int64_t height, std::int64_t width) {
   return {.x = pool.x,
           .y = pool.y,
           .dy = pool.dy,
           .dx = pool.dx,
           .count = pool.images * height * width * pool.channels,
-          .threads_h = Divisor::of(height),
-          .threads_w = Divisor::of(width),
+          .by_height = Divisor::of(height),
+          .by_width = Divisor::of(width),
           .by_channels = Divisor::of(pool.channels),
           .by_stride = Divisor::of(pool.stride),
           .in_h = static_cast<int>(pool.in_h),
@@ -146,7 +144,7 @@ void Layers<Launcher>::average_pool_forward(const GpuAveragePool& pool, GpuStrea
                         .x = pool.x},
                        stream);
   }
-  const PoolArgs args = pool_args(pool, false);
+  const PoolArgs args = pool_args(pool, pool.out_h(), pool.out_w());
   if (fused) {
     launcher_.template launch<PoolKernel<true>>(element_grid(args.count), args, stream);
   } else {
@@ -157,7 +155,7 @@ void Layers<Launcher>::average_pool_forward(const GpuAveragePool& pool, GpuStrea
 template <class Launcher>
 void Layers<Launcher>::average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) {
   check_sizes(pool);
-  const PoolArgs args = pool_args(pool, true);
+  const PoolArgs args = pool_args(pool, pool.in_h, pool.in_w);
   if (pool.sigmoid) {
     launcher_.template launch<PoolBackwardKernel<true>>(element_grid(args.count), args, stream);
   } else {

@@ -21,10 +21,11 @@
 //
 //          Memory limits tf32 with 64 channels, and bf16 with 64 and 128.
 //          A step has 700 GFLOP in convolutions: 10.4 ms in FP32, 1.5 ms in tf32. FP32 is bound by
-//          its FMA units: 82 % of the instructions of the large tile's loop are FMAs. The tensor
-//          cores are fed from FP32 arrays through registers, so shared memory is their limit: a
-//          128x128 tile moves 64 KB through it for every 16 (tf32) or 80 KB for every 32 (bf16)
-//          terms, 512 and 640 clocks for 256 clocks of multiplication at the full rate
+//          its FMA units: 82 % of the instructions of the large tile's loop are FMAs. These kernels
+//          feed the tensor cores from FP32 arrays through registers, so shared memory is their
+//          limit (wgmma_convolution.cuh has faster ones for compute capability 9.0): a 128x128 tile
+//          moves 64 KB through it for every 16 (tf32) or 80 KB for every 32 (bf16) terms, 512 and
+//          640 clocks for 256 clocks of multiplication at the full rate
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,17 +63,19 @@ inline constexpr Tiling kSmallTensor{
 
 enum class TileSize { Large, Medium, Small, Narrow, Tiny };
 
-// C [m, n], computed `depth` times at once.
-inline TileSize tile_size(std::int64_t m, std::int64_t n, int depth) {
+// C [m, n], computed `depth` times at once. Tensor cores have no tiles below Small.
+inline TileSize tile_size(Precision precision, std::int64_t m, std::int64_t n, int depth) {
   constexpr int kBlocks = 128;  // about one per SM
   const auto fills = [&](int tile_m, int tile_n) {
     return std::int64_t{tiles_of(m, tile_m)} * tiles_of(n, tile_n) * depth >= kBlocks;
   };
-  if (m <= TinySimt::kM) return TileSize::Tiny;
-  if (n <= NarrowSimt::kN) return fills(128, 16) ? TileSize::Narrow : TileSize::Tiny;
+  if (precision == Precision::F32) {
+    if (m <= TinySimt::kM) return TileSize::Tiny;
+    if (n <= NarrowSimt::kN) return fills(128, 16) ? TileSize::Narrow : TileSize::Tiny;
+  }
   if (n > 64 && fills(128, 128)) return TileSize::Large;
   if (fills(128, 64)) return TileSize::Medium;
-  return fills(64, 64) ? TileSize::Small : TileSize::Tiny;
+  return fills(64, 64) || precision != Precision::F32 ? TileSize::Small : TileSize::Tiny;
 }
 
 template <class Tile>
@@ -169,7 +172,7 @@ void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream&
   const ConvolutionForwardArgs args = forward_args(c);
   launch_product<ConvolutionForwardKernel>(
       launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned(c.x, c.weight, c.y), stream,
-      size.value_or(tile_size(args.x.grid_pixels, c.out_c, 1)));
+      size.value_or(tile_size(c.precision, args.x.grid_pixels, c.out_c, 1)));
 }
 
 // ---- Input gradient
@@ -251,9 +254,9 @@ template <class Launcher>
 void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream,
                                 std::optional<TileSize> size) {
   for_phases(c, [&](const InputGradientArgs& args, std::int64_t pixels, int phases) {
-    launch_product<InputGradientKernel>(launcher, c, args, pixels, c.in_c, phases,
-                                        all_aligned(c.dy, c.weight, c.dx), stream,
-                                        size.value_or(tile_size(pixels, c.in_c, phases)));
+    launch_product<InputGradientKernel>(
+        launcher, c, args, pixels, c.in_c, phases, all_aligned(c.dy, c.weight, c.dx), stream,
+        size.value_or(tile_size(c.precision, pixels, c.in_c, phases)));
   });
 }
 
@@ -313,8 +316,8 @@ inline WeightSplit weight_split(const GpuConvolution& c) {
   // 32 terms are a multiple of a step of any precision.
   constexpr SplitCosts kCosts{.step_terms = 32, .fewest_terms = 64, .overhead_terms = 128};
   const std::int64_t taps = c.kernel * c.kernel * c.in_c;
-  const TileSize size =
-      tile_size(taps, c.out_c, tiles_of(c.images * c.out_h * c.out_w, kCosts.fewest_terms));
+  const TileSize size = tile_size(c.precision, taps, c.out_c,
+                                  tiles_of(c.images * c.out_h * c.out_w, kCosts.fewest_terms));
   WeightSplit split;
   switch (size) {
     case TileSize::Large: split = split_for<LargeSimt>(c, kCosts); break;

@@ -2,10 +2,10 @@
 // The passes of a convolution by wgmma. The operands are rounded in the workspace first, which
 // costs a pass over them; in bf16 it halves what the product reads, several times, from L2.
 //
-// Limits   bf16 and tf32; in_c and out_c multiples of 64, 16-byte aligned arrays; compute
-// capability
-//          9.0 (sm_90a)
-// Numerics as in convolution.cuh; of a tf32 product, parts below 2^-18 are left out
+// Limits   bf16 and tf32; in_c and out_c multiples of 64; kernels larger than one pixel, because
+//          with one the product reads each operand too rarely; 16-byte aligned arrays; compute
+//          capability 9.0 (sm_90a)
+// Numerics as in convolution.cuh, for values below the largest of bf16
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -56,19 +56,25 @@ struct RoundKernel {
   }
 };
 
+// The pass, whose FP32 operands are not read, and its rounded operands.
 template <class Pass>
 struct WgmmaArgs {
   Pass pass;
   Parts a, b;
 };
 
-template <class Tile>
-struct WgmmaForwardKernel {
-  using Args = WgmmaArgs<ConvolutionForwardArgs>;
-  static constexpr const char* kName = "convolution forward by wgmma";
+template <class Tile, class Pass>
+struct WgmmaKernel {
+  using Args = WgmmaArgs<Pass>;
   static constexpr int kThreads = Tile::kThreads;
   static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
   static constexpr int kDynamicBytes = Tile::kDynamicBytes;
+};
+
+template <class Tile>
+struct WgmmaForwardKernel : WgmmaKernel<Tile, ConvolutionForwardArgs> {
+  using Args = WgmmaArgs<ConvolutionForwardArgs>;
+  static constexpr const char* kName = "convolution forward by wgmma";
 
   static LAB_DEVICE void run(const Args& args) {
     const Windows& x = args.pass.x;
@@ -84,12 +90,9 @@ struct WgmmaForwardKernel {
 
 // grid.z: phases
 template <class Tile>
-struct WgmmaInputGradientKernel {
+struct WgmmaInputGradientKernel : WgmmaKernel<Tile, InputGradientArgs> {
   using Args = WgmmaArgs<InputGradientArgs>;
   static constexpr const char* kName = "convolution input gradient by wgmma";
-  static constexpr int kThreads = Tile::kThreads;
-  static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
-  static constexpr int kDynamicBytes = Tile::kDynamicBytes;
 
   static LAB_DEVICE void run(const Args& args) {
     const InputGradientArgs& pass = args.pass;
@@ -109,12 +112,9 @@ struct WgmmaInputGradientKernel {
 
 // grid.z: splits
 template <class Tile>
-struct WgmmaWeightGradientKernel {
+struct WgmmaWeightGradientKernel : WgmmaKernel<Tile, WeightGradientArgs> {
   using Args = WgmmaArgs<WeightGradientArgs>;
   static constexpr const char* kName = "convolution weight gradient by wgmma";
-  static constexpr int kThreads = Tile::kThreads;
-  static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
-  static constexpr int kDynamicBytes = Tile::kDynamicBytes;
 
   static LAB_DEVICE void run(const Args& args) {
     const WeightGradientArgs& pass = args.pass;
@@ -132,12 +132,14 @@ struct WgmmaWeightGradientKernel {
 
 // ---- Launches
 
+inline bool is_wgmma_shape(const GpuConvolution& c) {
+  return c.precision != Precision::F32 && c.kernel > 1 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
+}
 inline bool takes_wgmma(const GpuConvolution& c) {
-  return c.precision != Precision::F32 && c.kernel > 1 && c.in_c % kBox == 0 &&
-         c.out_c % kBox == 0 && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace);
+  return is_wgmma_shape(c) && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace);
 }
 
-// A rounded array, as it lies in the workspace.
+// A rounded array in the workspace.
 struct RoundedArray {
   std::int64_t elements, parts;
 

@@ -13,13 +13,12 @@
 //   kAlongTerms                         whether a row of 128 bytes holds terms, otherwise rows of A
 //                                       or columns of B, 64 of them in a box of 64 terms
 //   Operand(args..., first)             finds what its thread needs to know of rows from `first` on
-//   copy(stage, term, end)              starts copying terms term..term+63; those from `end` on,
-//   and
-//                                       what lies outside the array, become zeros
+//   copy(stage, term, end)              starts copying the terms of a stage from `term` on; those
+//                                       from `end` on, and those outside the array, become zeros
 //
-// Work     a stage is 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and reads 32 KiB from
-//          L2: 64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390 and
-//          260 TFLOP/s on an H200
+// Work     per stage, in bf16: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB
+//          from L2: 64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390
+//          and 260 TFLOP/s on an H200. In tf32: half the FLOP, twice the clocks
 // Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
 #include <cstdint>
 
@@ -152,7 +151,7 @@ struct WindowColumns {
   }
 };
 
-// Columns of matrix [terms, columns]; Line tells where the row of a term begins, in elements.
+// Columns of matrix [terms, columns]; Line::term returns where the row of a term begins.
 template <int kParts, int kCount, class Line>
 struct MatrixColumns {
   static constexpr bool kAlongTerms = false;

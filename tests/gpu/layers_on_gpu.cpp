@@ -13,6 +13,7 @@ namespace {
 // Null without the libraries, after printing the reason once, and with LAB_TEST_OWN_KERNELS, for
 // checks of kernels that the libraries' own would not pass.
 GpuLayers* library_layers(GpuDevice& gpu) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): never set here
   if (std::getenv("LAB_TEST_OWN_KERNELS") != nullptr) return nullptr;
   static GpuLayers* const kLayers = [&]() -> GpuLayers* {
     try {

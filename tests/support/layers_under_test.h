@@ -62,12 +62,13 @@ class LayersUnderTest {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
 };
 
-// Tiles of convolutions. The emulator can use larger ones for small products; a GPU chooses.
-enum class Tiles { Chosen, Narrow, Small, Medium, Large };
+// Tiles of convolutions. The emulator can use larger ones for small products, and wgmma; a GPU
+// chooses.
+enum class Tiles { Chosen, Narrow, Small, Medium, Large, Wgmma };
 
 // Calls `body` with new arrays for each way to run the layers: by the lab's kernels, in the
-// emulator with the threads of a block in either order; and, with Tiles::Chosen, by libraries where
-// they can be used, in the emulator by fakes of them.
+// emulator with the threads of a block in either order, except for wgmma; and, with Tiles::Chosen,
+// by libraries where they can be used, in the emulator by fakes of them.
 void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body);
 
 // Why the layers cannot run on this machine; empty if they can.

@@ -32,6 +32,7 @@ struct WarpRequest {
   std::array<std::uint32_t, 4> out{};
   SharedArray* array = nullptr;  // array of a row address
   std::ptrdiff_t offset = 0;
+  const void* arguments = nullptr;  // of operations with more than these, in the lane's stack
 };
 
 struct SimtThread {

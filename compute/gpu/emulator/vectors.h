@@ -26,6 +26,9 @@ inline float fma(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 
+inline float float_of(std::uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
 inline std::uint16_t to_bf16(float x) {
   if (std::isnan(x)) return 0x7fff;  // result of cvt.rn.bf16.f32 for every NaN
   const auto bits = std::bit_cast<std::uint32_t>(x);

@@ -72,11 +72,12 @@
 //   warp_sum(v), warp_max(v)     over all 32 lanes; every lane receives the result
 // Numbers
 //   fma(a, b, c)                 float, one rounding
+//   float_of(bits)               the float with these bits, a uint32_t
 //   to_bf16(x), from_bf16(bits)  bf16 bits in a uint16_t; round to nearest, ties to even
 //   pack_bf16(low, high)         two bf16 values in a uint32_t, `low` in the low half
 //   to_tf32(x)                   tf32 bits in a uint32_t; round to nearest, ties to even. Before
 //                                compute capability 9.0 ties round away from zero
-// Tensor cores: executed by all 32 lanes; layouts in simt_common.cuh
+// Tensor cores: executed by all 32 lanes; layouts in simt_common.cuh; wgmma.h has those of sm_90a
 //   ldmatrix(r, row), ldmatrix_transposed(r, row)   `r` is uint32_t[1], [2] or [4] and receives
 //                                that number of 8x8 matrices of 16-bit elements; `row`: 16 bytes,
 //                                16-byte aligned

@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "compute/gpu/cuda/device/handles.h"
-#include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
 #include "compute/gpu/cuda/layers/layers.cuh"
+#include "compute/gpu/cuda/layers/wgmma_layers.cuh"
 
 namespace lab::cuda {
 namespace {
@@ -23,16 +23,6 @@ constexpr int blocks_per_sm() {
     return Kernel::kBlocksPerSm;
   } else {
     return 1;
-  }
-}
-
-// Dynamic shared memory of a kernel, in bytes.
-template <class Kernel>
-constexpr int dynamic_bytes() {
-  if constexpr (requires { Kernel::kDynamicBytes; }) {
-    return Kernel::kDynamicBytes;
-  } else {
-    return 0;
   }
 }
 
@@ -103,39 +93,11 @@ class CudaLauncher {
   std::unique_ptr<Loaded> loaded_;
 };
 
-// The same layers, with wgmma for the convolutions that it takes.
-class HopperLayers final : public Layers<CudaLauncher> {
- public:
-  using Portable = Layers<CudaLauncher>;
-  using Portable::Portable;
-  using Portable::workspace_bytes;
-
-  std::int64_t workspace_bytes(const GpuConvolution& c) const override {
-    const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
-    return is_wgmma_shape(c) ? wgmma_workspace_bytes(c) : bytes;
-  }
-  void convolution_forward(const GpuConvolution& c, GpuStream& stream) override {
-    if (!takes_wgmma(c)) return Portable::convolution_forward(c, stream);
-    check_sizes(c);
-    wgmma_forward(launcher(), c, stream);
-  }
-  void convolution_input_gradient(const GpuConvolution& c, GpuStream& stream) override {
-    if (!takes_wgmma(c)) return Portable::convolution_input_gradient(c, stream);
-    check_sizes(c);
-    wgmma_input_gradient(launcher(), c, stream);
-  }
-  void convolution_weight_gradient(const GpuConvolution& c, GpuStream& stream) override {
-    if (!takes_wgmma(c)) return Portable::convolution_weight_gradient(c, stream);
-    check_sizes(c);
-    wgmma_weight_gradient(launcher(), c, stream);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu) {
   if (kBuiltFor90a && gpu.compute_capability() == 90) {
-    return std::make_unique<HopperLayers>(CudaLauncher(gpu));
+    return std::make_unique<WgmmaLayers<CudaLauncher>>(CudaLauncher(gpu));
   }
   return std::make_unique<Layers<CudaLauncher>>(CudaLauncher(gpu));
 }

@@ -7,6 +7,7 @@
 //     struct Args { ... };                          // plain pointers and numbers
 //     static constexpr const char* kName = "loss";  // for messages
 //     static constexpr int kThreads = 256;          // per block, along x
+//     static constexpr int kDynamicBytes = 98304;   // optional: dynamic shared memory of a block
 //     static LAB_DEVICE void run(const Args& args);
 //   };
 //
@@ -21,6 +22,15 @@ namespace lab::cuda {
 struct LaunchGrid {
   int x = 1, y = 1, z = 1;  // y and z at most 65535
 };
+
+template <class Kernel>
+constexpr int dynamic_bytes() {
+  if constexpr (requires { Kernel::kDynamicBytes; }) {
+    return Kernel::kDynamicBytes;
+  } else {
+    return 0;
+  }
+}
 
 // Number of blocks or tiles of `size` that cover `count` elements, at most 2^31 - 1 of them.
 constexpr int tiles_of(std::int64_t count, std::int64_t size) {

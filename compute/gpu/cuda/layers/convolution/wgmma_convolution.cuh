@@ -37,7 +37,7 @@ struct RoundKernel {
     cuda_matmul::unpack(values + 4, simt::load_readonly<simt::Float4>(args.from + 8 * at + 4));
     if constexpr (kPrecision == Precision::TF32) {
       LAB_UNROLL
-      for (float& value : values) value = __uint_as_float(simt::to_tf32(value));
+      for (float& value : values) value = simt::float_of(simt::to_tf32(value));
     }
     std::uint32_t pairs[4];
     LAB_UNROLL
@@ -46,8 +46,8 @@ struct RoundKernel {
     if constexpr (kPrecision == Precision::TF32) {
       LAB_UNROLL
       for (int i = 0; i < 4; ++i) {
-        const float low = values[2 * i] - __uint_as_float(pairs[i] << 16);
-        const float high = values[2 * i + 1] - __uint_as_float(pairs[i] & 0xffff0000U);
+        const float low = values[2 * i] - simt::float_of(pairs[i] << 16);
+        const float high = values[2 * i + 1] - simt::float_of(pairs[i] & 0xffff0000U);
         pairs[i] = simt::pack_bf16(low, high);
       }
       simt::store(args.to + args.to_low + 8 * at,

@@ -1,7 +1,7 @@
 #pragma once
 // C = A*B of operands that are gathered from their indices, by wgmma: rows of 128 bytes go from
-// global to shared memory asynchronously, in three stages of 64 slots, which are bf16 terms. Plain
-// CUDA for sm_90a, not supported by the emulator.
+// global to shared memory asynchronously, in three stages of 64 slots (wgmma.h), which are bf16
+// terms.
 //
 // tf32 has no wgmma for operands whose rows are neighbours in memory, as those of the weight
 // gradient are. A tf32 number, of 11 significant bits, is the sum of two of bf16, of 8 bits each,
@@ -23,15 +23,14 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/kernel/wgmma.h"
 #include "compute/gpu/cuda/layers/convolution/operands.cuh"
 #include "compute/gpu/cuda/layers/convolution/product.cuh"
-#include "compute/gpu/cuda/matmul/rungs/hopper_stage.cuh"
 
 namespace lab::cuda {
 
-namespace hopper = cuda_matmul::hopper;
-
 using Bf16 = std::uint16_t;  // bits
+using Words = simt::SharedPtr<std::uint32_t>;
 
 template <Precision kPrecision, int kColumns>
 struct WgmmaTile {
@@ -39,16 +38,17 @@ struct WgmmaTile {
   static constexpr int kM = 128, kN = kColumns, kTerms = 64 / kParts;
   static constexpr int kThreads = 256;
   static constexpr int kStages = 3;
-  static constexpr int kBytesOfA = kM * hopper::kRowBytes;
-  static constexpr int kStageBytes = kBytesOfA + kN * hopper::kRowBytes;
-  static constexpr int kDynamicBytes = kStages * kStageBytes + hopper::kAtomBytes;
+  static constexpr int kBytesOfA = kM * simt::kBoxRowBytes;
+  static constexpr int kStageBytes = kBytesOfA + kN * simt::kBoxRowBytes;
+  static constexpr int kDynamicBytes = kStages * kStageBytes + simt::kBoxAlignment;
   static constexpr int kBlocksPerSm = kN == 128 ? 2 : 3;
 };
 
 // ---- Copies: 8 threads per row of 128 bytes, 32 rows at a time
 
-inline constexpr int kBox = 64;  // rows or columns of a box, and slots of a stage
-inline constexpr int kBoxBytes = kBox * hopper::kRowBytes;
+inline constexpr int kBox = simt::kBoxRows;  // and slots of a stage
+inline constexpr int kBoxRowWords = simt::kBoxRowBytes / 4;
+inline constexpr int kBoxWords = kBox * kBoxRowWords;
 inline constexpr int kRowsAtOnce = 32;
 
 LAB_DEVICE int copied_row() {
@@ -72,9 +72,9 @@ struct Parts {
 };
 
 // Copies this thread's piece of a row, swizzled as wgmma expects it, or writes zeros.
-LAB_DEVICE void copy_piece(unsigned char* box, int row, const Bf16* from, bool inside) {
-  const int place = (copied_piece() ^ row % 8) * 16;
-  simt::copy_async<16>(box + row * hopper::kRowBytes + place, from, inside ? 16 : 0);
+LAB_DEVICE void copy_piece(Words box, int row, const Bf16* from, bool inside) {
+  const int place = (copied_piece() ^ row % 8) * 4;
+  simt::copy_async<16>(box + (row * kBoxRowWords + place), from, inside ? 16 : 0);
 }
 
 // Rows are grid pixels, terms are taps and channels.
@@ -92,7 +92,7 @@ struct WindowRows {
       pixels[i] = grid_pixel(w, first + copied_row() + i * kRowsAtOnce, w.grid_pixels);
     }
   }
-  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+  LAB_DEVICE void copy(Words stage, int term, int end) const {
     const Tap tap = tap_of(windows, term, end);
     LAB_UNROLL
     for (int i = 0; i < kRows; ++i) {
@@ -113,7 +113,7 @@ struct MatrixRows {
   LAB_DEVICE MatrixRows(const Parts& matrix, int terms, int first)
       : row(matrix.along() + std::int64_t{first + copied_row()} * terms),
         next_rows(std::int64_t{kRowsAtOnce} * terms) {}
-  LAB_DEVICE void copy(unsigned char* stage, int term, int /*end*/) const {
+  LAB_DEVICE void copy(Words stage, int term, int /*end*/) const {
     LAB_UNROLL
     for (int i = 0; i < kCount / kRowsAtOnce; ++i) {
       copy_piece(stage, copied_row() + i * kRowsAtOnce, row + i * next_rows + term, true);
@@ -135,7 +135,7 @@ struct WindowColumns {
     LAB_UNROLL
     for (int box = 0; box < kBoxes; ++box) taps[box] = tap_of(w, first + box * kBox, w.taps);
   }
-  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+  LAB_DEVICE void copy(Words stage, int term, int end) const {
     LAB_UNROLL
     for (int half = 0; half < 2; ++half) {
       const int row = copied_row() + half * kRowsAtOnce;
@@ -145,7 +145,7 @@ struct WindowColumns {
       for (int box = 0; box < kBoxes; ++box) {
         const bool inside = is_inside(windows, pixel, taps[box]);
         const Offset at = inside ? pixel.offset + taps[box].offset : 0;
-        copy_piece(stage + box * kBoxBytes, row, part + at, inside);
+        copy_piece(stage + box * kBoxWords, row, part + at, inside);
       }
     }
   }
@@ -160,7 +160,7 @@ struct MatrixColumns {
 
   LAB_DEVICE MatrixColumns(const Line& of_term, const Parts& matrix, int first)
       : line(of_term), source{matrix.high + first + copied_piece() * 8, matrix.to_low} {}
-  LAB_DEVICE void copy(unsigned char* stage, int term, int end) const {
+  LAB_DEVICE void copy(Words stage, int term, int end) const {
     LAB_UNROLL
     for (int half = 0; half < 2; ++half) {
       const int row = copied_row() + half * kRowsAtOnce;
@@ -169,69 +169,13 @@ struct MatrixColumns {
       const Offset at = place.inside ? place.offset : 0;
       LAB_UNROLL
       for (int box = 0; box < kCount / kBox; ++box) {
-        copy_piece(stage + box * kBoxBytes, row, part + at + box * kBox, place.inside);
+        copy_piece(stage + box * kBoxWords, row, part + at + box * kBox, place.inside);
       }
     }
   }
 };
 
 // ---- Products
-
-#define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
-#define LAB_SUMS_OF_4(j) \
-  LAB_SUMS_OF_1(j), LAB_SUMS_OF_1(j + 1), LAB_SUMS_OF_1(j + 2), LAB_SUMS_OF_1(j + 3)
-#define LAB_WGMMA(columns, sums, a_place, b_place, a_across, b_across, ...)                \
-  asm volatile(                                                                            \
-      "{\n"                                                                                \
-      ".reg .pred add;\n"                                                                  \
-      "setp.ne.b32 add, 1, 0;\n"                                                           \
-      "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.bf16.bf16 {" sums "}, " a_place \
-      ", " b_place ", add, 1, 1, " a_across ", " b_across                                  \
-      ";\n"                                                                                \
-      "}\n"                                                                                \
-      : __VA_ARGS__                                                                        \
-      : "l"(a), "l"(b), "n"(int{kAAcross}), "n"(int{kBAcross}))
-
-#define LAB_FIRST_32                                                                      \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
-  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-
-// d += A * B, asynchronous; kAAcross: A's boxes hold rows instead of terms, likewise B's columns.
-template <bool kAAcross, bool kBAcross>
-LAB_DEVICE void multiply_async(float (&d)[8][4], std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("64", LAB_FIRST_32, "%32", "%33", "%34", "%35", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4));
-}
-template <bool kAAcross, bool kBAcross>
-LAB_DEVICE void multiply_async(float (&d)[16][4], std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("128",
-            LAB_FIRST_32
-            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
-            "%60, %61, %62, %63",
-            "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8),
-            LAB_SUMS_OF_4(12));
-}
-
-// Waits for all products; the operands keep the compiler from touching the sums earlier.
-LAB_DEVICE void finish(float (&d)[8][4]) {
-  asm volatile("wgmma.wait_group.sync.aligned 0;" : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4)::"memory");
-}
-LAB_DEVICE void finish(float (&d)[16][4]) {
-  asm volatile("wgmma.wait_group.sync.aligned 0;"
-               : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12)::"memory");
-}
-
-#undef LAB_FIRST_32
-#undef LAB_WGMMA
-#undef LAB_SUMS_OF_4
-#undef LAB_SUMS_OF_1
-
-// Of 16 slots from `step` * 16 on.
-template <bool kAlongTerms>
-LAB_DEVICE std::uint64_t descriptor_of(std::uint32_t box, int step) {
-  if constexpr (kAlongTerms) return hopper::descriptor_rows(box, step * hopper::kStepBytes);
-  return hopper::descriptor_columns(box, step * hopper::kWgmmaK, kBoxBytes);
-}
 
 // The slots of A and B, 16 at a time, that a stage multiplies with each other: product i of
 // kProducts, small ones first.
@@ -258,8 +202,8 @@ LAB_DEVICE constexpr SlotPair slots_of(int i) {
 template <class Tile, class MakeA, class MakeB, class Write>
 LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const MakeB& make_b,
                            const Write& write) {
-  LAB_DYNAMIC_SHARED(unsigned char, shared);
-  unsigned char* const stages = hopper::first_stage(shared);
+  LAB_DYNAMIC_SHARED(std::uint32_t, shared);
+  const Words stages = simt::first_box(shared);
   const int tiles_n = part.n / Tile::kN;
   const int row = simt::block_idx().x / tiles_n * Tile::kM;
   const int col = simt::block_idx().x % tiles_n * Tile::kN;
@@ -273,9 +217,9 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const M
   int term = part.begin;
   const auto fill = [&] {
     if (term < part.end) {
-      unsigned char* const stage = stages + filled * Tile::kStageBytes;
+      const Words stage = stages + filled * (Tile::kStageBytes / 4);
       a.copy(stage, term, part.end);
-      b.copy(stage + Tile::kBytesOfA, term, part.end);
+      b.copy(stage + Tile::kBytesOfA / 4, term, part.end);
     }
     simt::copy_commit();
     term += Tile::kTerms;
@@ -284,31 +228,30 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const M
   LAB_UNROLL
   for (int s = 0; s < Tile::kStages - 1; ++s) fill();
 
-  const int group = simt::thread_idx().x / hopper::kWarpgroup;
+  const int group = simt::thread_idx().x / simt::kWarpgroupThreads;
   float sums[Tile::kN / 8][4] = {};
   int slot = 0;
   LAB_NO_UNROLL
   for (int now = part.begin; now < part.end; now += Tile::kTerms) {
     simt::copy_wait<Tile::kStages - 2>();
-    hopper::publish_stores();
-    finish(sums);
+    simt::publish_stores();
+    simt::wgmma_finish(sums);
     simt::sync_threads();  // the stage is complete, and the one before it has been read
-    const std::uint32_t stage = simt::shared_address(stages) + slot * Tile::kStageBytes;
-    hopper::begin_group();
+    const simt::Box stage = simt::box_at(stages) + slot * Tile::kStageBytes;
+    simt::wgmma_begin();
     LAB_UNROLL
     for (int i = 0; i < kProducts<Tile::kParts>; ++i) {
       const SlotPair slots = slots_of<Tile::kParts>(i);
-      multiply_async<!kATerms, !kBTerms>(sums,
-                                         descriptor_of<kATerms>(stage + group * kBoxBytes, slots.a),
-                                         descriptor_of<kBTerms>(stage + Tile::kBytesOfA, slots.b));
+      simt::wgmma<kATerms, kBTerms>(sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA,
+                                    slots.a, slots.b);
     }
-    hopper::commit_group();
+    simt::wgmma_commit();
     fill();
     slot = slot == Tile::kStages - 1 ? 0 : slot + 1;
   }
-  finish(sums);
+  simt::wgmma_finish(sums);
 
-  const int first = row + group * hopper::kWgmmaM + simt::warp() % 4 * 16 + simt::lane() / 4;
+  const int first = row + group * simt::kWgmmaRows + simt::warp() % 4 * 16 + simt::lane() / 4;
   LAB_UNROLL
   for (int half = 0; half < 2; ++half) {
     if (first + 8 * half >= part.m) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/gpu/cuda/layers/layers.cuh"
+#include "compute/gpu/cuda/layers/wgmma_layers.cuh"
 #include "compute/gpu/emulator/device/emulated_gpus.h"
 #include "compute/gpu/emulator/launch.h"
 #include "tests/support/fake_layer_libraries/fake_libraries.h"
@@ -29,6 +30,7 @@ class EmulatedLauncher {
               GpuStream& /*stream*/) {
     simt::launch({.grid = {grid.x, grid.y, grid.z},
                   .block = {Kernel::kThreads},
+                  .dynamic_shared_bytes = cuda::dynamic_bytes<Kernel>(),
                   .arrays = arrays_.refs,
                   .last_thread_first = arrays_.last_thread_first},
                  [&] { Kernel::run(args); });
@@ -44,11 +46,13 @@ std::optional<cuda::TileSize> size_of(Tiles tiles) {
     case Tiles::Small: return cuda::TileSize::Small;
     case Tiles::Medium: return cuda::TileSize::Medium;
     case Tiles::Large: return cuda::TileSize::Large;
-    case Tiles::Chosen: break;
+    case Tiles::Chosen:
+    case Tiles::Wgmma: break;
   }
   return std::nullopt;
 }
 
+template <class Layers>
 class EmulatedLayers final : public LayersUnderTest {
  public:
   EmulatedLayers(bool last_thread_first, Tiles tiles)
@@ -83,7 +87,7 @@ class EmulatedLayers final : public LayersUnderTest {
 
   EmulatedArrays arrays_;
   Stream stream_;
-  cuda::Layers<EmulatedLauncher> layers_;
+  Layers layers_;
 };
 
 void on_library(const std::function<void(LayersUnderTest&)>& body) {
@@ -102,8 +106,13 @@ void on_library(const std::function<void(LayersUnderTest&)>& body) {
 }  // namespace
 
 void on_layers(Tiles tiles, const std::function<void(LayersUnderTest&)>& body) {
+  if (tiles == Tiles::Wgmma) {  // in one order of the threads, because it takes long
+    EmulatedLayers<cuda::WgmmaLayers<EmulatedLauncher>> layers(false, tiles);
+    body(layers);
+    return;
+  }
   for (const bool last_thread_first : {false, true}) {
-    EmulatedLayers layers(last_thread_first, tiles);
+    EmulatedLayers<cuda::Layers<EmulatedLauncher>> layers(last_thread_first, tiles);
     body(layers);
   }
   if (tiles == Tiles::Chosen) on_library(body);

@@ -1,0 +1,90 @@
+#pragma once
+// The definitions of wgmma.h for nvcc. Include wgmma.h, not this header.
+#include "compute/gpu/cuda/matmul/rungs/hopper.cuh"
+
+namespace lab::simt {
+
+using Box = std::uint32_t;
+
+template <typename T>
+LAB_DEVICE T* first_box(T* shared) {
+  const std::uint32_t past = shared_address(shared) % kBoxAlignment;
+  return past == 0 ? shared : shared + (kBoxAlignment - past) / sizeof(T);
+}
+template <typename T>
+LAB_DEVICE Box box_at(const T* first) {
+  return shared_address(first);
+}
+
+LAB_DEVICE void publish_stores() {
+  cuda_matmul::hopper::publish_stores();
+}
+LAB_DEVICE void wgmma_begin() {
+  cuda_matmul::hopper::begin_group();
+}
+LAB_DEVICE void wgmma_commit() {
+  cuda_matmul::hopper::commit_group();
+}
+
+#define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
+#define LAB_SUMS_OF_4(j) \
+  LAB_SUMS_OF_1(j), LAB_SUMS_OF_1(j + 1), LAB_SUMS_OF_1(j + 2), LAB_SUMS_OF_1(j + 3)
+#define LAB_WGMMA(columns, sums, a_place, b_place, a_across, b_across, ...)                \
+  asm volatile(                                                                            \
+      "{\n"                                                                                \
+      ".reg .pred add;\n"                                                                  \
+      "setp.ne.b32 add, 1, 0;\n"                                                           \
+      "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.bf16.bf16 {" sums "}, " a_place \
+      ", " b_place ", add, 1, 1, " a_across ", " b_across                                  \
+      ";\n"                                                                                \
+      "}\n"                                                                                \
+      : __VA_ARGS__                                                                        \
+      : "l"(a), "l"(b), "n"(int{!kASlots}), "n"(int{!kBSlots}))
+
+#define LAB_FIRST_32                                                                      \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
+  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+
+template <bool kASlots, bool kBSlots>
+LAB_DEVICE void multiply_boxes(float (&d)[8][4], std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("64", LAB_FIRST_32, "%32", "%33", "%34", "%35", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4));
+}
+template <bool kASlots, bool kBSlots>
+LAB_DEVICE void multiply_boxes(float (&d)[16][4], std::uint64_t a, std::uint64_t b) {
+  LAB_WGMMA("128",
+            LAB_FIRST_32
+            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
+            "%60, %61, %62, %63",
+            "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8),
+            LAB_SUMS_OF_4(12));
+}
+
+// The operands keep the compiler from touching the sums earlier.
+LAB_DEVICE void wgmma_finish(float (&d)[8][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4)::"memory");
+}
+LAB_DEVICE void wgmma_finish(float (&d)[16][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;"
+               : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12)::"memory");
+}
+
+#undef LAB_FIRST_32
+#undef LAB_WGMMA
+#undef LAB_SUMS_OF_4
+#undef LAB_SUMS_OF_1
+
+template <bool kSlots>
+LAB_DEVICE std::uint64_t descriptor_of(Box box, int step) {
+  namespace hopper = cuda_matmul::hopper;
+  if constexpr (kSlots) return hopper::descriptor_rows(box, step * hopper::kStepBytes);
+  return hopper::descriptor_columns(box, step * kWgmmaSlots, kBoxBytes);
+}
+
+template <bool kASlots, bool kBSlots, int kEighths>
+LAB_DEVICE void wgmma(float (&sums)[kEighths][4], Box a, Box b, int a_step, int b_step) {
+  multiply_boxes<kASlots, kBSlots>(sums, descriptor_of<kASlots>(a, a_step),
+                                   descriptor_of<kBSlots>(b, b_step));
+}
+
+}  // namespace lab::simt

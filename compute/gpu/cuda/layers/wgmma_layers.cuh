@@ -1,0 +1,36 @@
+#pragma once
+// GpuLayers with wgmma for the convolutions that it takes, on compute capability 9.0.
+#include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
+#include "compute/gpu/cuda/layers/layers.cuh"
+
+namespace lab::cuda {
+
+template <class Launcher>
+class WgmmaLayers final : public Layers<Launcher> {
+ public:
+  using Portable = Layers<Launcher>;
+  using Portable::Portable;
+  using Portable::workspace_bytes;
+
+  std::int64_t workspace_bytes(const GpuConvolution& c) const override {
+    const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
+    return is_wgmma_shape(c) ? wgmma_workspace_bytes(c) : bytes;
+  }
+  void convolution_forward(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_forward(c, stream);
+    check_sizes(c);
+    wgmma_forward(this->launcher(), c, stream);
+  }
+  void convolution_input_gradient(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_input_gradient(c, stream);
+    check_sizes(c);
+    wgmma_input_gradient(this->launcher(), c, stream);
+  }
+  void convolution_weight_gradient(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_weight_gradient(c, stream);
+    check_sizes(c);
+    wgmma_weight_gradient(this->launcher(), c, stream);
+  }
+};
+
+}  // namespace lab::cuda

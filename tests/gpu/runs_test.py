@@ -120,6 +120,20 @@ class Scripts(unittest.TestCase):
         self.assertIn(b'"type":"sample"', files["matmul_bf16.jsonl"])
         self.assertIn("matmul_bf16.log", files)
 
+    def test_training_measures_the_lab(self):
+        program = self.folder / "device-lab"
+        write_program(program, """for s in 9 6 6; do echo '{"type":"epoch","seconds":'$s'}'; done""")
+        command = [sys.executable, "-B", HERE / "training.py", program, "eager"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        steps = [one["step_s"] for one in lines if one["type"] == "train" and one["by"] == "device-lab"]
+        self.assertEqual([round(step, 9) for step in steps], [0.1, 0.1])  # 6 s for 60 steps
+        write_program(program, "echo lost >&2; exit 3")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("RuntimeError: lost", done.stdout)
+
     def test_run_all_skips_steps_without_time(self):
         write_program(self.folder / "device-lab", LAB)
         status, text = self.run_script("run_all.sh", LAB_RUN_SECONDS="0")

@@ -114,8 +114,9 @@ class TorchTraining:
 
 class LabTraining:
     def __init__(self, program, model, dtype):
-        self.command = [program, "train", "--model", model, "--devices", "cuda:0", "--dtype", dtype, "--batch", str(BATCH), "--synthetic-train", str(IMAGES),
-                        "--epochs", str(EPOCHS[model]), "--no-eval", "--json"]
+        self.command = [program, "train", "--model", model, "--devices", "cuda:0", "--dtype", dtype,
+                        "--batch", str(BATCH), "--synthetic-train", str(IMAGES), "--epochs", str(EPOCHS[model]),
+                        "--no-eval", "--json"]
 
     def measure(self, _seconds):
         done = subprocess.run(self.command, capture_output=True, text=True, timeout=120, check=False)
@@ -159,6 +160,7 @@ def measure(row, ready, options):
         step = statistics.median(times[name])
         say("train", model=model, dtype=dtype, batch=BATCH, by=name, step_s=step, fastest_s=min(times[name]),
             slowest_s=max(times[name]), images_per_s=BATCH / step, rounds=len(times[name]))
+    return LAB in ready
 
 
 def main():

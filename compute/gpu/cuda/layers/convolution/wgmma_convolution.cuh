@@ -63,16 +63,15 @@ struct WgmmaArgs {
   Parts a, b;
 };
 
-template <class Tile, class Pass>
+template <class Tile>
 struct WgmmaKernel {
-  using Args = WgmmaArgs<Pass>;
   static constexpr int kThreads = Tile::kThreads;
   static constexpr int kBlocksPerSm = Tile::kBlocksPerSm;
   static constexpr int kDynamicBytes = Tile::kDynamicBytes;
 };
 
 template <class Tile>
-struct WgmmaForwardKernel : WgmmaKernel<Tile, ConvolutionForwardArgs> {
+struct WgmmaForwardKernel : WgmmaKernel<Tile> {
   using Args = WgmmaArgs<ConvolutionForwardArgs>;
   static constexpr const char* kName = "convolution forward by wgmma";
 
@@ -90,7 +89,7 @@ struct WgmmaForwardKernel : WgmmaKernel<Tile, ConvolutionForwardArgs> {
 
 // grid.z: phases
 template <class Tile>
-struct WgmmaInputGradientKernel : WgmmaKernel<Tile, InputGradientArgs> {
+struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
   using Args = WgmmaArgs<InputGradientArgs>;
   static constexpr const char* kName = "convolution input gradient by wgmma";
 
@@ -112,7 +111,7 @@ struct WgmmaInputGradientKernel : WgmmaKernel<Tile, InputGradientArgs> {
 
 // grid.z: splits
 template <class Tile>
-struct WgmmaWeightGradientKernel : WgmmaKernel<Tile, WeightGradientArgs> {
+struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
   using Args = WgmmaArgs<WeightGradientArgs>;
   static constexpr const char* kName = "convolution weight gradient by wgmma";
 

@@ -46,8 +46,8 @@ struct GpuGather {
 // pixel.
 //   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   bias [out_c]
 //   y [images, out_h, out_w, out_c], out = floor((in + 2 * padding - kernel) / stride) + 1
-// Each of the three functions reads and writes only the members that it names. Heights, widths,
-// kernel and padding are at most kMaxSide.
+// Each function reads and writes only the members that it names, and `kept`. Heights,
+// widths, kernel and padding are at most kMaxSide.
 struct GpuConvolution {
   static constexpr std::int64_t kMaxSide = 4096;
 
@@ -70,12 +70,15 @@ struct GpuConvolution {
   // nothing in between that uses the workspace: it still holds what the latter made of dy.
   bool after_weight_gradient = false;
   float* dweight = nullptr;
-  float* dbias = nullptr;  // null: not computed
+  float* dbias = nullptr;
 
   // Scratch memory, of at least GpuLayers::workspace_bytes(); no other operation may use it at the
   // same time. The lab's kernels do not read its size.
   std::byte* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
+  // Memory of at least GpuLayers::kept_bytes(), in which the forward pass leaves what it made of x
+  // and weight for the gradients.
+  std::byte* kept = nullptr;
 };
 
 // ---- Batch norm
@@ -206,6 +209,12 @@ class GpuLayers {
   // are not read.
   virtual std::int64_t workspace_bytes(const GpuConvolution& convolution) const = 0;
   virtual std::int64_t workspace_bytes(const GpuBatchNorm& norm) const = 0;
+  // Memory that a convolution keeps from the forward pass until its gradients are computed, for its
+  // number of images or fewer; possibly 0. Pointers are not read.
+  virtual std::int64_t kept_bytes(const GpuConvolution& convolution) const {
+    static_cast<void>(convolution);
+    return 0;
+  }
 
   virtual void gather(const GpuGather& gather, GpuStream& stream) = 0;
 
@@ -213,9 +222,17 @@ class GpuLayers {
   virtual void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) = 0;
   // dx from dy and weight
   virtual void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
-  // dweight and dbias from x and dy
+  // dweight from x and dy
   virtual void convolution_weight_gradient(const GpuConvolution& convolution,
                                            GpuStream& stream) = 0;
+  // dbias from dy
+  virtual void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
+  // Whether the weight gradient shares no memory with the two others, so that it can run beside
+  // them. Pointers are not read.
+  virtual bool gradients_are_independent(const GpuConvolution& convolution) const {
+    static_cast<void>(convolution);
+    return false;
+  }
 
   virtual void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
   // Reads x, dy, y (where `relu`), weight, mean and inverse_deviation.

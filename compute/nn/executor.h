@@ -82,6 +82,8 @@ class Executor {
   virtual void prepare(std::int64_t max_batch) = 0;
   // Bytes of BatchMemory::scratch, once prepared.
   virtual std::int64_t scratch_bytes() const = 0;
+  // Bytes that each operation keeps from forward to backward, once prepared; empty: none does.
+  virtual std::span<const std::int64_t> kept_bytes() const { return {}; }
   // Operations that run together, once prepared.
   virtual std::span<const LaneChain> chains() const { return {}; }
   // As Network::group_gradients().

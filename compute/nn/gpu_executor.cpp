@@ -77,12 +77,14 @@ class GpuExecutor final : public Executor {
         state_(state),
         sums_(gpu_.allocate_pinned(kSlots * sizeof(GpuLossSum))),
         begin_(gpu_.make_event()),
+        side_(gpu_),
         times_(gpu_) {
     for (Slot& slot : slots_) slot.end = gpu_.make_event();
   }
 
   void prepare(std::int64_t max_batch) override;
   std::int64_t scratch_bytes() const override { return workspace_bytes_; }
+  std::span<const std::int64_t> kept_bytes() const override { return kept_bytes_; }
   void group_gradients(std::span<const std::size_t> first_parameters) override;
   void forward(const BatchMemory& memory, std::int64_t batch, bool training,
                const PassOptions& options) override;
@@ -129,8 +131,7 @@ class GpuExecutor final : public Executor {
   };
 
   GpuStream& stream() const { return gpu_.main_stream(); }
-  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
-                    Kernels kernels) const;
+  GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
   void queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels,
@@ -155,8 +156,10 @@ class GpuExecutor final : public Executor {
   std::size_t first_ = 0, queued_ = 0;    // the steps first_ to first_ + queued_ - 1 are queued
   std::unique_ptr<GpuEvent> begin_;       // of begin_steps()
   const GpuEvent* next_begin_ = nullptr;  // null before begin_steps()
+  SideStream side_;
   GpuTimes times_;
   std::int64_t workspace_bytes_ = 0;
+  std::vector<std::int64_t> kept_bytes_;                 // of each operation
   std::vector<Piece> pieces_ = {{0, plan_.ops.size()}};  // in the order of backward
   std::map<StepKind, StepGraphs> graphs_;
   std::vector<std::uint8_t> bytes_;
@@ -166,11 +169,14 @@ class GpuExecutor final : public Executor {
 void GpuExecutor::prepare(std::int64_t max_batch) {
   graphs_.clear();
   workspace_bytes_ = 0;
+  kept_bytes_.assign(plan_.ops.size(), 0);
   for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {
     if (kernels == Kernels::Library && !kernels_.library) continue;
     const GpuPass pass = make_pass({}, max_batch, true, kernels);
-    for (const auto& op : plan_.ops) {
-      workspace_bytes_ = std::max(workspace_bytes_, op->gpu_workspace_bytes(pass));
+    for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+      const Op& op = *plan_.ops[i];
+      workspace_bytes_ = std::max(workspace_bytes_, op.gpu_workspace_bytes(pass));
+      kept_bytes_[i] = std::max(kept_bytes_[i], op.gpu_kept_bytes(pass));
     }
   }
 }
@@ -192,14 +198,15 @@ void GpuExecutor::group_gradients(std::span<const std::size_t> first_parameters)
 }
 
 GpuPass GpuExecutor::make_pass(const BatchMemory& memory, std::int64_t batch, bool training,
-                               Kernels kernels) const {
+                               Kernels kernels) {
   return {.gpu = gpu_,
           .state = state_,
           .batch = batch,
           .training = training,
           .products = kernels_.products,
           .workspace = memory.scratch,
-          .kernels = kernels};
+          .kernels = kernels,
+          .side = &side_};
 }
 
 // ---- Parts of a step

@@ -134,4 +134,35 @@ void GpuState::restore_statistics() {
   copy(GpuCopy::DeviceToDevice, running, running + 2 * channels_, 2 * channels_ * kFloat);
 }
 
+// ---- Work beside the main stream
+
+SideStream::SideStream(GpuDevice& gpu)
+    : main_(gpu.main_stream()),
+      stream_(gpu.make_stream()),
+      forked_(gpu.make_event()),
+      joined_(gpu.make_event()) {}
+SideStream::~SideStream() = default;
+
+GpuStream& SideStream::fork() {
+  forked_->record(main_);
+  stream_->wait(*forked_);
+  return *stream_;
+}
+
+void SideStream::join() {
+  joined_->record(*stream_);
+  main_.wait(*joined_);
+}
+
+void queue_gradients(const GpuPass& pass, GpuConvolution layer, bool input_needs_grad) {
+  GpuLayers& layers = pass.layers();
+  const bool other_work = input_needs_grad || layer.dbias != nullptr;
+  const bool beside = pass.side != nullptr && other_work && layers.gradients_are_independent(layer);
+  layers.convolution_weight_gradient(layer, beside ? pass.side->fork() : pass.stream());
+  layer.after_weight_gradient = !beside;
+  if (input_needs_grad) layers.convolution_input_gradient(layer, pass.stream());
+  if (layer.dbias != nullptr) layers.convolution_bias_gradient(layer, pass.stream());
+  if (beside) pass.side->join();
+}
+
 }  // namespace lab::nn

@@ -63,7 +63,27 @@ class GpuState {
   std::vector<std::int64_t> kept_batches_;
 };
 
-// Arguments of an operation on a GPU. Work is queued on the GPU's main stream.
+// A second stream, for work that runs beside that of the main stream.
+class SideStream {
+ public:
+  explicit SideStream(GpuDevice& gpu);
+  ~SideStream();
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+
+  // The stream, whose work from now on starts after the work queued on the main stream.
+  GpuStream& fork();
+  // Work queued on the main stream from now on starts after that of the side stream.
+  void join();
+
+ private:
+  GpuStream& main_;
+  std::unique_ptr<GpuStream> stream_;
+  std::unique_ptr<GpuEvent> forked_, joined_;
+};
+
+// Arguments of an operation on a GPU. Work is queued on the GPU's main stream, or ends before later
+// work of the main stream.
 struct GpuPass {
   GpuDevice& gpu;
   const GpuState& state;
@@ -72,11 +92,16 @@ struct GpuPass {
   Precision products = Precision::F32;
   Scratch workspace = {};
   Kernels kernels = Kernels::Lab;
+  SideStream* side = nullptr;  // null: all work is on the main stream
 
   GpuLayers& layers() const {
     return kernels == Kernels::Library ? gpu.library_layers() : gpu.layers();
   }
   GpuStream& stream() const { return gpu.main_stream(); }
 };
+
+// Queues the gradients of a convolution or linear layer: of its weights, of its input if that needs
+// one, and of its bias if it has one.
+void queue_gradients(const GpuPass& pass, GpuConvolution layer, bool input_needs_grad);
 
 }  // namespace lab::nn

@@ -238,7 +238,12 @@ Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t
     if (has_grad(live, library)) request(bytes, live.grad);
     if (live.restored.first >= 0) request(bytes, live.restored);
   }
-  const Span always{0, 2 * static_cast<int>(plan.ops.size())};
+  const int n = static_cast<int>(plan.ops.size());
+  for (int i = 0; const std::int64_t bytes : executor.kept_bytes()) {
+    request(bytes, {i, 2 * n - i});
+    ++i;
+  }
+  const Span always{0, 2 * n};
   request(a.scratch_bytes, always);
   for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch, always);
   request(sizeof(GpuLossSum), always);
@@ -306,6 +311,7 @@ void Network::place_values(std::int64_t max_batch) {
     live.value->saved =
         live.restored.first >= 0 ? reinterpret_cast<float*>(place()) : live.value->data;
   }
+  for (std::size_t i = 0; i < executor_->kept_bytes().size(); ++i) plan_.ops[i]->gpu_kept = place();
   assign_restoring(plan_, a.lives);
   batch_memory_.scratch = {place(), a.scratch_bytes};
   batch_memory_.labels = reinterpret_cast<std::uint8_t*>(place());

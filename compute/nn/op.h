@@ -185,6 +185,12 @@ class Op {
     static_cast<void>(pass);
     return 0;
   }
+  // Bytes that forward keeps for backward besides values, and where they are.
+  virtual std::int64_t gpu_kept_bytes(const GpuPass& pass) const {
+    static_cast<void>(pass);
+    return 0;
+  }
+  std::byte* gpu_kept = nullptr;
   virtual std::string gpu_method(Kernels kernels) const {  // as method()
     static_cast<void>(kernels);
     return {};

@@ -93,13 +93,17 @@ class LayersBench {
     }
   }
 
+  // The most that any of the contenders asks for.
+  template <typename Ask>
+  lab::Tensor memory_for(const std::vector<Contender>& contenders, const Ask& ask) {
+    std::int64_t bytes = 4;
+    for (const Contender& one : contenders) bytes = std::max(bytes, ask(*one.layers));
+    return numbers((bytes + 3) / 4);
+  }
   template <typename Operation>
   lab::Tensor workspace_for(const std::vector<Contender>& contenders, const Operation& operation) {
-    std::int64_t bytes = 4;
-    for (const Contender& one : contenders) {
-      bytes = std::max(bytes, one.layers->workspace_bytes(operation));
-    }
-    return numbers((bytes + 3) / 4);
+    return memory_for(contenders,
+                      [&](lab::GpuLayers& layers) { return layers.workspace_bytes(operation); });
   }
 
   void convolutions(const Shape& shape, Precision precision) {
@@ -123,6 +127,9 @@ class LayersBench {
       return one.layers->unsupported(precision).has_value();
     });
     lab::Tensor workspace = workspace_for(contenders, c);
+    lab::Tensor kept =
+        memory_for(contenders, [&](lab::GpuLayers& layers) { return layers.kept_bytes(c); });
+    c.kept = kept.data();
     c.x = c.dx = floats(x);
     c.y = floats(y);
     c.dy = c.y;

@@ -12,13 +12,15 @@ namespace lab::simt {
 namespace {
 
 constexpr int kPieceBytes = 16;
-constexpr int kPieceElements = 8;  // bf16
+constexpr int kPieceElements = 8;
 constexpr int kWarpRows = 16;
 
 struct Arguments {
+  Element16 element;
   float (*sums)[4];
   int columns;
   BoxOperand a, b;
+  int step;
 };
 
 const Arguments& arguments_of(WarpGroup& group, int lane) {
@@ -45,10 +47,12 @@ std::array<std::uint16_t, kPieceElements> read_piece(WarpGroup& group, const Box
 // to[slot][i] for `count` rows of A, or columns of B, from `first` on, a multiple of 8.
 void read_operand(WarpGroup& group, const BoxOperand& operand, int first, int count,
                   std::vector<std::array<double, kWgmmaSlots>>& to) {
+  const Arguments& arguments = arguments_of(group, 0);
   to.assign(static_cast<std::size_t>(count), {});
-  const int slot = operand.step * kWgmmaSlots;
+  const int slot = arguments.step * kWgmmaSlots;
   const auto put = [&](int i, int k, std::uint16_t bits) {
-    to[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] = from_bf16(bits);
+    to[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] =
+        arguments.element == Element16::Bf16 ? from_bf16(bits) : from_fp16(bits);
   };
   if (operand.slots) {
     for (int i = 0; i < count; ++i) {
@@ -94,9 +98,9 @@ void multiply_for_all(WarpGroup& group) {
 
 }  // namespace
 
-void multiply_boxes(float (*sums)[4], int columns, const BoxOperand& a, const BoxOperand& b,
-                    const Where& where) {
-  const Arguments arguments{sums, columns, a, b};
+void multiply_boxes(Element16 element, float (*sums)[4], int columns, const BoxOperand& a,
+                    const BoxOperand& b, int step, const Where& where) {
+  const Arguments arguments{element, sums, columns, a, b, step};
   WarpRequest request{
       .operation = multiply_for_all, .name = "wgmma", .mask = kFullWarp, .where = where};
   request.arguments = &arguments;

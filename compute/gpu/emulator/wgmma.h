@@ -29,22 +29,20 @@ inline void wgmma_commit() {}
 template <int kEighths>
 void wgmma_finish(float (&)[kEighths][4]) {}
 
-// One operand of a warpgroup's product: whether its rows hold slots, and the 16 slots from which
-// its terms are taken.
+// One operand of a warpgroup's product: whether its rows hold slots.
 struct BoxOperand {
   Box box;
   bool slots;
-  int step;
 };
 // sums: [columns / 8][4] of the running thread.
-void multiply_boxes(float (*sums)[4], int columns, const BoxOperand& a, const BoxOperand& b,
-                    const Where& where);
+void multiply_boxes(Element16 element, float (*sums)[4], int columns, const BoxOperand& a,
+                    const BoxOperand& b, int step, const Where& where);
 
-template <bool kASlots, bool kBSlots, int kEighths>
-void wgmma(float (&sums)[kEighths][4], const Box& a, const Box& b, int a_step, int b_step,
+template <Element16 kElement, bool kASlots, bool kBSlots, int kEighths>
+void wgmma(float (&sums)[kEighths][4], const Box& a, const Box& b, int step,
            const Where& where = Where::here()) {
   static_assert(kEighths == 8 || kEighths == 16);
-  multiply_boxes(sums, kEighths * 8, {a, kASlots, a_step}, {b, kBSlots, b_step}, where);
+  multiply_boxes(kElement, sums, kEighths * 8, {a, kASlots}, {b, kBSlots}, step, where);
 }
 
 }  // namespace lab::simt

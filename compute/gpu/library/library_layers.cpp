@@ -171,24 +171,27 @@ void LibraryLayers::convolution_weight_gradient(const GpuConvolution& c, GpuStre
   require(c);
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
-  const CudnnTensor* const dy = output_of(calls_, c);
   if (is_linear(c)) {
     multiply({CublasOperation::None, CublasOperation::Transpose, c.in_c, c.out_c, c.images, c.x,
               c.dy, c.in_c, c.out_c, c.dweight, 0},
              c);
-  } else {
-    const Workspace workspace = workspace_of(c);
-    const PassPlan& plan = plans_.plan(c, ConvolutionPass::WeightGradient, workspace.bytes);
-    calls_.check(
-        calls_.dnn.backward_filter(calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x, dy, c.dy,
-                                   plan.convolution.get(), plan.algorithm, workspace.data,
-                                   static_cast<std::size_t>(workspace.bytes), &kZero,
-                                   plans_.filter(c), c.dweight),
-        "cudnnConvolutionBackwardFilter", [&] { return describe(c); });
+    return;
   }
-  if (c.dbias == nullptr) return;
-  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, dy, c.dy, &kZero,
-                                        calls_.tensor(1, c.out_c), c.dbias),
+  const Workspace workspace = workspace_of(c);
+  const PassPlan& plan = plans_.plan(c, ConvolutionPass::WeightGradient, workspace.bytes);
+  calls_.check(calls_.dnn.backward_filter(
+                   calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x, output_of(calls_, c), c.dy,
+                   plan.convolution.get(), plan.algorithm, workspace.data,
+                   static_cast<std::size_t>(workspace.bytes), &kZero, plans_.filter(c), c.dweight),
+               "cudnnConvolutionBackwardFilter", [&] { return describe(c); });
+}
+
+void LibraryLayers::convolution_bias_gradient(const GpuConvolution& c, GpuStream& stream) {
+  require(c);
+  const std::lock_guard lock(mutex_);
+  calls_.begin(&stream);
+  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, output_of(calls_, c), c.dy,
+                                        &kZero, calls_.tensor(1, c.out_c), c.dbias),
                "cudnnConvolutionBackwardBias", [&] { return describe(c); });
 }
 

@@ -40,6 +40,7 @@ class LibraryLayers final : public GpuLayers {
   void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) override;
   void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) override;
   void convolution_weight_gradient(const GpuConvolution& convolution, GpuStream& stream) override;
+  void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) override;
 
   void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) override;
   void batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) override;

@@ -255,11 +255,16 @@ GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
           .dweight = pass.state.grad(weight_),
           .dbias = add_bias_ ? pass.state.grad(bias_) : nullptr,  // otherwise stays zero
           .workspace = pass.workspace.data,
-          .workspace_bytes = pass.workspace.bytes};
+          .workspace_bytes = pass.workspace.bytes,
+          .kept = gpu_kept};
 }
 
 std::int64_t Convolution::gpu_workspace_bytes(const GpuPass& pass) const {
   return pass.layers().workspace_bytes(gpu_convolution(pass));
+}
+
+std::int64_t Convolution::gpu_kept_bytes(const GpuPass& pass) const {
+  return pass.layers().kept_bytes(gpu_convolution(pass));
 }
 
 void Convolution::gpu_forward(const GpuPass& pass) {
@@ -267,10 +272,7 @@ void Convolution::gpu_forward(const GpuPass& pass) {
 }
 
 void Convolution::gpu_backward(const GpuPass& pass) {
-  GpuConvolution convolution = gpu_convolution(pass);
-  pass.layers().convolution_weight_gradient(convolution, pass.stream());
-  convolution.after_weight_gradient = true;
-  if (inputs[0].needs_grad) pass.layers().convolution_input_gradient(convolution, pass.stream());
+  queue_gradients(pass, gpu_convolution(pass), inputs[0].needs_grad);
 }
 
 }  // namespace lab::nn

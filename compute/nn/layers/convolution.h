@@ -70,6 +70,7 @@ class Convolution final : public Op {
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
   std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
+  std::int64_t gpu_kept_bytes(const GpuPass& pass) const override;
   std::string gpu_method(Kernels kernels) const override {
     return kernels == Kernels::Library ? "cudnn" : "implicit gemm";
   }

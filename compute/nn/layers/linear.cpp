@@ -95,9 +95,7 @@ void Linear::gpu_forward(const GpuPass& pass) {
 }
 
 void Linear::gpu_backward(const GpuPass& pass) {
-  const GpuConvolution product = gpu_product(pass);
-  pass.layers().convolution_weight_gradient(product, pass.stream());
-  if (inputs[0].needs_grad) pass.layers().convolution_input_gradient(product, pass.stream());
+  queue_gradients(pass, gpu_product(pass), inputs[0].needs_grad);
 }
 
 }  // namespace lab::nn

@@ -75,6 +75,7 @@
 //   float_of(bits)               the float with these bits, a uint32_t
 //   to_bf16(x), from_bf16(bits)  bf16 bits in a uint16_t; round to nearest, ties to even
 //   pack_bf16(low, high)         two bf16 values in a uint32_t, `low` in the low half
+//   pack_fp16(low, high)         likewise of FP16; 65520 and more become infinite
 //   to_tf32(x)                   tf32 bits in a uint32_t; round to nearest, ties to even. Before
 //                                compute capability 9.0 ties round away from zero
 // Tensor cores: executed by all 32 lanes; layouts in simt_common.cuh; wgmma.h has those of sm_90a

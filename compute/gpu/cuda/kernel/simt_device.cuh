@@ -192,6 +192,11 @@ LAB_DEVICE std::uint32_t pack_bf16(float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
 }
+LAB_DEVICE std::uint32_t pack_fp16(float low, float high) {
+  std::uint32_t bits;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
 LAB_DEVICE std::uint32_t to_tf32(float x) {
   std::uint32_t bits;
 #if __CUDA_ARCH__ >= 900

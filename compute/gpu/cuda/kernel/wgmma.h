@@ -1,6 +1,7 @@
 #pragma once
-// wgmma in the vocabulary of simt.h, for bf16 operands in shared memory: a warpgroup, 128 threads
-// with neighbouring warps from a multiple of 4 on, multiplies [64, 16] by [16, N], N = 64 or 128.
+// wgmma in the vocabulary of simt.h, for operands of 16 bits per element in shared memory: a
+// warpgroup, 128 threads with neighbouring warps from a multiple of 4 on, multiplies [64, 16] by
+// [16, N], N = 64 or 128.
 //
 // An operand is in boxes of 128-byte rows, each box at a multiple of 1024 bytes. A row holds 64
 // slots (terms of the product) of a row of A or of a column of B; or a slot of 64 rows or columns,
@@ -13,9 +14,9 @@
 //   box_at(p)                 the Box at the element p
 //   publish_stores()          makes this thread's copies visible to wgmma; before the barrier
 //   wgmma_begin()             before the first wgmma of a group
-//   wgmma<kASlots, kBSlots>(sums, a, b, a_step, b_step)
+//   wgmma<kElement, kASlots, kBSlots>(sums, a, b, step)
 //                             sums += A * B, asynchronous; slots 16 * step .. 16 * step + 15 of
-//                             each operand, whose rows hold slots or not. sums [N / 8][4] of a
+//                             both operands, whose rows hold slots or not. sums [N / 8][4] of a
 //                             thread: with w = warp() % 4, g = lane() / 4, q = lane() % 4,
 //                             sums[j][i] is row 16w + g (+8: i >= 2), column 8j + 2q + i % 2
 //   wgmma_commit()            after the last wgmma of a group
@@ -27,6 +28,7 @@
 #include "compute/gpu/cuda/kernel/simt.h"
 
 namespace lab::simt {
+enum class Element16 { Bf16, Fp16 };
 inline constexpr int kBoxRowBytes = 128;
 inline constexpr int kBoxAlignment = 1024;
 inline constexpr int kBoxRows = 64;  // of a box whose rows are slots, and slots of a row

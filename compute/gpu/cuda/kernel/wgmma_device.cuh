@@ -29,12 +29,12 @@ LAB_DEVICE void wgmma_commit() {
 #define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
 #define LAB_SUMS_OF_4(j) \
   LAB_SUMS_OF_1(j), LAB_SUMS_OF_1(j + 1), LAB_SUMS_OF_1(j + 2), LAB_SUMS_OF_1(j + 3)
-#define LAB_WGMMA(columns, sums, a_place, b_place, a_across, b_across, ...)                \
+#define LAB_WGMMA(columns, types, sums, a_place, b_place, a_across, b_across, ...)         \
   asm volatile(                                                                            \
       "{\n"                                                                                \
       ".reg .pred add;\n"                                                                  \
       "setp.ne.b32 add, 1, 0;\n"                                                           \
-      "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.bf16.bf16 {" sums "}, " a_place \
+      "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." types " {" sums "}, " a_place \
       ", " b_place ", add, 1, 1, " a_across ", " b_across                                  \
       ";\n"                                                                                \
       "}\n"                                                                                \
@@ -45,19 +45,33 @@ LAB_DEVICE void wgmma_commit() {
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
   "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 
-template <bool kASlots, bool kBSlots>
+#define LAB_WGMMA_64(types)                                                          \
+  LAB_WGMMA("64", types, LAB_FIRST_32, "%32", "%33", "%34", "%35", LAB_SUMS_OF_4(0), \
+            LAB_SUMS_OF_4(4))
+#define LAB_WGMMA_128(types)                                                                  \
+  LAB_WGMMA("128", types,                                                                     \
+            LAB_FIRST_32                                                                      \
+            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "        \
+            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "          \
+            "%60, %61, %62, %63",                                                             \
+            "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), \
+            LAB_SUMS_OF_4(12))
+
+template <Element16 kElement, bool kASlots, bool kBSlots>
 LAB_DEVICE void multiply_boxes(float (&d)[8][4], std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("64", LAB_FIRST_32, "%32", "%33", "%34", "%35", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4));
+  if constexpr (kElement == Element16::Bf16) {
+    LAB_WGMMA_64("bf16.bf16");
+  } else {
+    LAB_WGMMA_64("f16.f16");
+  }
 }
-template <bool kASlots, bool kBSlots>
+template <Element16 kElement, bool kASlots, bool kBSlots>
 LAB_DEVICE void multiply_boxes(float (&d)[16][4], std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("128",
-            LAB_FIRST_32
-            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
-            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
-            "%60, %61, %62, %63",
-            "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8),
-            LAB_SUMS_OF_4(12));
+  if constexpr (kElement == Element16::Bf16) {
+    LAB_WGMMA_128("bf16.bf16");
+  } else {
+    LAB_WGMMA_128("f16.f16");
+  }
 }
 
 // The operands keep the compiler from touching the sums earlier.
@@ -69,6 +83,8 @@ LAB_DEVICE void wgmma_finish(float (&d)[16][4]) {
                : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12)::"memory");
 }
 
+#undef LAB_WGMMA_128
+#undef LAB_WGMMA_64
 #undef LAB_FIRST_32
 #undef LAB_WGMMA
 #undef LAB_SUMS_OF_4
@@ -81,10 +97,10 @@ LAB_DEVICE std::uint64_t descriptor_of(Box box, int step) {
   return hopper::descriptor_columns(box, step * kWgmmaSlots, kBoxBytes);
 }
 
-template <bool kASlots, bool kBSlots, int kEighths>
-LAB_DEVICE void wgmma(float (&sums)[kEighths][4], Box a, Box b, int a_step, int b_step) {
-  multiply_boxes<kASlots, kBSlots>(sums, descriptor_of<kASlots>(a, a_step),
-                                   descriptor_of<kBSlots>(b, b_step));
+template <Element16 kElement, bool kASlots, bool kBSlots, int kEighths>
+LAB_DEVICE void wgmma(float (&sums)[kEighths][4], Box a, Box b, int step) {
+  multiply_boxes<kElement, kASlots, kBSlots>(sums, descriptor_of<kASlots>(a, step),
+                                             descriptor_of<kBSlots>(b, step));
 }
 
 }  // namespace lab::simt

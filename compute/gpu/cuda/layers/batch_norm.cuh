@@ -307,6 +307,14 @@ inline std::int64_t norm_workspace_bytes(const GpuBatchNorm& norm) {
   return norm_partials_bytes(norm) + 2 * norm.channels * static_cast<std::int64_t>(sizeof(float));
 }
 
+// Sums are taken from the last row to the first, so that the pass after them, which begins with the
+// first, finds what they read last in L2.
+inline ColumnPlan norm_sums_plan(const GpuBatchNorm& norm, int width) {
+  ColumnPlan plan = column_sums_plan(norm.rows, norm.channels, width);
+  plan.last_first = true;
+  return plan;
+}
+
 // One row per thread and turn, in as many blocks as there are.
 inline ColumnPlan normalise_plan(const GpuBatchNorm& norm, int width) {
   constexpr int kRowsPerThread = 4, kBlocks = 1 << 20;
@@ -320,7 +328,7 @@ void norm_forward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& strea
                           norm.mean,      norm.inverse_deviation, norm.eps};
   if (norm.training) {
     auto* partials = reinterpret_cast<double*>(norm.workspace);
-    const ColumnPlan plan = column_sums_plan(norm.rows, norm.channels, kWidth);
+    const ColumnPlan plan = norm_sums_plan(norm, kWidth);
     launcher.template launch<NormSumsKernel<kWidth>>(plan.grid(), {norm.x, partials, plan}, stream);
     launcher.template launch<NormStatisticsKernel>(
         total_grid(plan), {norm.x, partials, plan.chunks, plan.rows, channels, norm.momentum, to},
@@ -354,7 +362,7 @@ void norm_backward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stre
                         .dx = norm.dx,
                         .dresidual = norm.dresidual,
                         .partials = partials,
-                        .plan = column_sums_plan(norm.rows, norm.channels, kWidth)};
+                        .plan = norm_sums_plan(norm, kWidth)};
   launcher.template launch<NormGradientSumsKernel<kWidth>>(args.plan.grid(), args, stream);
   launcher.template launch<NormGradientStatisticsKernel>(
       total_grid(args.plan),

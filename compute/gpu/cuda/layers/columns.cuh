@@ -4,7 +4,7 @@
 //
 // A block takes a group of up to kGroup * kWidth neighbouring columns, kWidth per thread, and a
 // chunk of rows; its threads take the chunk's rows in turn. Sums go from the threads to the block
-// in the order of the threads, and from the blocks to the total in the order of the chunks.
+// in the order of the threads, and from the blocks to the total in the order of the blocks.
 #include <cstddef>
 #include <cstdint>
 
@@ -27,6 +27,8 @@ struct ColumnPlan {
   int chunk_rows = 0;  // rows per block
   int groups = 0, chunks = 0;
   int most_chunks = 0;  // for this number of rows or fewer
+  // The first blocks take the last rows, which were written last and may still be in L2.
+  bool last_first = false;
 
   LaunchGrid grid() const { return {.x = groups, .y = chunks}; }
 };
@@ -67,7 +69,9 @@ struct ColumnPlace {
     place.across = t - place.down * plan.across;
     place.column = (simt::block_idx().x * plan.across + place.across) * kWidth;
     if (place.down >= plan.down) place.column = plan.columns;
-    const std::int64_t begin = std::int64_t{simt::block_idx().y} * plan.chunk_rows;
+    const int block = simt::block_idx().y;
+    const int chunk = plan.last_first ? plan.chunks - 1 - block : block;
+    const std::int64_t begin = std::int64_t{chunk} * plan.chunk_rows;
     const std::int64_t end = begin + plan.chunk_rows;
     place.row = begin + place.down;
     place.end = end < plan.rows ? end : plan.rows;

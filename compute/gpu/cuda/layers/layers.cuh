@@ -46,6 +46,15 @@ class Layers : public GpuLayers {
     cuda::convolution_weight_gradient(launcher_, convolution, stream, tiles_);
   }
 
+  void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
+    check_sizes(convolution);
+    cuda::convolution_bias_gradient(
+        launcher_, convolution, convolution.workspace + weight_partials_bytes(convolution), stream);
+  }
+  bool gradients_are_independent(const GpuConvolution& /*convolution*/) const override {
+    return true;
+  }
+
   void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) override {
     check_sizes(norm);
     cuda::batch_norm_forward(launcher_, norm, stream);

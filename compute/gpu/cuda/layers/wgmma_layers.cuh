@@ -16,6 +16,10 @@ class WgmmaLayers final : public Layers<Launcher> {
     const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
     return is_wgmma_shape(c) ? wgmma_workspace_bytes(c) : bytes;
   }
+  std::int64_t kept_bytes(const GpuConvolution& c) const override {
+    check_sizes(c);
+    return is_wgmma_shape(c) ? wgmma_kept_bytes(c) : 0;
+  }
   void convolution_forward(const GpuConvolution& c, GpuStream& stream) override {
     if (!takes_wgmma(c)) return Portable::convolution_forward(c, stream);
     check_sizes(c);
@@ -30,6 +34,15 @@ class WgmmaLayers final : public Layers<Launcher> {
     if (!takes_wgmma(c)) return Portable::convolution_weight_gradient(c, stream);
     check_sizes(c);
     wgmma_weight_gradient(this->launcher(), c, stream);
+  }
+  void convolution_bias_gradient(const GpuConvolution& c, GpuStream& stream) override {
+    if (!takes_wgmma(c)) return Portable::convolution_bias_gradient(c, stream);
+    check_sizes(c);
+    cuda::convolution_bias_gradient(this->launcher(), c, c.workspace + WgmmaArrays(c).y.bytes(),
+                                    stream);
+  }
+  bool gradients_are_independent(const GpuConvolution& c) const override {
+    return !is_wgmma_shape(c);
   }
 };
 

@@ -168,6 +168,26 @@ TEST(Conversions, Bf16RoundsToNearestTiesToEven) {
   EXPECT_EQ(pack_bf16(1.0F, -2.0F), 0xc0003f80U);
 }
 
+TEST(Conversions, Fp16RoundsToNearestTiesToEven) {
+  EXPECT_EQ(to_fp16(1.0F), 0x3c00);
+  EXPECT_EQ(to_fp16(1 + 0x1p-11F), 0x3c00);
+  EXPECT_EQ(to_fp16(1 + 0x3p-11F), 0x3c02);
+  EXPECT_EQ(to_fp16(-(1 + 0x1.8p-11F)), 0xbc01);
+  EXPECT_EQ(to_fp16(2 - 0x1p-12F), 0x4000);
+  EXPECT_EQ(to_fp16(65519), 0x7bff);
+  EXPECT_EQ(to_fp16(65520), 0x7c00);
+  EXPECT_EQ(to_fp16(0x1p-14F), 0x0400);
+  EXPECT_EQ(to_fp16(0x1p-14F - 0x1p-25F), 0x0400);
+  EXPECT_EQ(to_fp16(-0x3p-24F), 0x8003);
+  EXPECT_EQ(to_fp16(0x1p-25F), 0x0000);
+  EXPECT_EQ(to_fp16(-std::numeric_limits<float>::infinity()), 0xfc00);
+  EXPECT_TRUE(std::isnan(from_fp16(to_fp16(std::numeric_limits<float>::quiet_NaN()))));
+  EXPECT_EQ(pack_fp16(1.0F, -2.0F), 0xc0003c00U);
+  for (const std::uint32_t bits : {0U, 1U, 0x3ffU, 0x400U, 0x7bffU, 0x7c00U, 0x8001U, 0xbc01U}) {
+    EXPECT_EQ(to_fp16(from_fp16(static_cast<std::uint16_t>(bits))), bits);
+  }
+}
+
 TEST(Conversions, Tf32RoundsToNearestEven) {
   EXPECT_EQ(to_tf32(1.0F), 0x3f800000U);
   EXPECT_EQ(to_tf32(std::bit_cast<float>(0x3f800fffU)), 0x3f800000U);

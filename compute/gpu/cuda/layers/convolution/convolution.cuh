@@ -330,21 +330,25 @@ inline WeightSplit weight_split(const GpuConvolution& c) {
   return split;
 }
 
-// The partial sums of the weights, then those of the bias.
-inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
+// The workspace: the partial sums of the weights, then those of the bias.
+inline std::int64_t weight_partials_bytes(const GpuConvolution& c) {
+  constexpr std::int64_t kAlignment = 256;
+  return (weight_split(c).partials_bytes(c) + kAlignment - 1) / kAlignment * kAlignment;
+}
+inline std::int64_t bias_partials_bytes(const GpuConvolution& c) {
   const std::int64_t pixels = c.images * c.out_h * c.out_w;
   const std::int64_t wide = column_sums_bytes(column_sums_plan(pixels, c.out_c, 4), 1);
   const std::int64_t narrow = column_sums_bytes(column_sums_plan(pixels, c.out_c, 1), 1);
-  const std::int64_t weights = weight_split(c).partials_bytes(c);
-  const std::int64_t bias = wide > narrow ? wide : narrow;
-  return weights > bias ? weights : bias;
+  return wide > narrow ? wide : narrow;
+}
+inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
+  return weight_partials_bytes(c) + bias_partials_bytes(c);
 }
 
-// Adds the partial sums of the splits, then sums the gradient of the bias in the memory from
-// `scratch` on.
+// Adds the partial sums of the splits.
 template <class Launcher>
-void finish_weight_gradient(Launcher& launcher, const GpuConvolution& c, const float* partials,
-                            int splits, std::byte* scratch, GpuStream& stream) {
+void add_splits(Launcher& launcher, const GpuConvolution& c, const float* partials, int splits,
+                GpuStream& stream) {
   const int taps = static_cast<int>(c.kernel * c.kernel * c.in_c);
   const int out_c = static_cast<int>(c.out_c);
   const SplitSumArgs args{partials, c.dweight, splits, taps, out_c};
@@ -355,9 +359,6 @@ void finish_weight_gradient(Launcher& launcher, const GpuConvolution& c, const f
   } else {
     launcher.template launch<ManySplitsSumKernel>({.x = taps, .y = tiles_of(out_c, kSide)}, args,
                                                   stream);
-  }
-  if (c.dbias != nullptr) {
-    column_sums(launcher, c.dy, c.dbias, c.images * c.out_h * c.out_w, c.out_c, scratch, stream);
   }
 }
 
@@ -371,8 +372,16 @@ void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, Gp
   launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
                                        all_aligned(c.x, c.dy, partials), stream,
                                        size.value_or(split.tiles));
-  // In order on the stream, so the workspace is free again.
-  finish_weight_gradient(launcher, c, partials, split.splits, c.workspace, stream);
+  add_splits(launcher, c, partials, split.splits, stream);
+}
+
+// ---- Bias gradient
+
+// `partials`: memory of bias_partials_bytes().
+template <class Launcher>
+void convolution_bias_gradient(Launcher& launcher, const GpuConvolution& c, std::byte* partials,
+                               GpuStream& stream) {
+  column_sums(launcher, c.dy, c.dbias, c.images * c.out_h * c.out_w, c.out_c, partials, stream);
 }
 
 }  // namespace lab::cuda

@@ -1,11 +1,12 @@
 #pragma once
-// The passes of a convolution by wgmma. The operands are rounded in the workspace first, which
-// costs a pass over them; in bf16 it halves what the product reads, several times, from L2.
+// The passes of a convolution by wgmma. The operands are rounded to 16 bits per element first,
+// which costs a pass over them and halves what the product reads, several times, from L2. Forward
+// keeps its operands for the two gradients.
 //
 // Limits   bf16 and tf32; in_c and out_c multiples of 64; kernels larger than one pixel, because
 //          with one the product reads each operand too rarely; 16-byte aligned arrays; compute
 //          capability 9.0 (sm_90a)
-// Numerics as in convolution.cuh, for values below the largest of bf16
+// Numerics as in convolution.cuh, with tf32 as in wgmma_product.cuh
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,42 +18,97 @@ namespace lab::cuda {
 
 // ---- Kernels
 
-// Rounds 8 elements per thread to bf16, or to tf32 in two parts, the low one `to_low` elements
-// after the high one.
-template <Precision kPrecision>
+// The largest magnitude of each block's part of an array, as bits. The first blocks take the last
+// parts, as in batch norm.
+struct LargestKernel {
+  struct Args {
+    const float* from;
+    std::uint32_t* largest;  // [blocks]
+    std::int64_t fours, fours_per_block;
+  };
+  static constexpr const char* kName = "largest magnitude";
+  static constexpr int kThreads = 512;
+  static constexpr int kMostBlocks = 256;
+
+  static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
+    const int t = simt::thread_idx().x;
+    const int block = simt::grid_dim().x - 1 - simt::block_idx().x;
+    const std::int64_t begin = block * args.fours_per_block;
+    const std::int64_t end = begin + args.fours_per_block;
+    const std::int64_t last = end < args.fours ? end : args.fours;
+    std::uint32_t most = 0;
+    LAB_UNROLL_BY(4)
+    for (std::int64_t at = begin + t; at < last; at += kThreads) {
+      const auto four = simt::load_readonly<simt::Uint4>(
+          reinterpret_cast<const std::uint32_t*>(args.from) + 4 * at);
+      for (const std::uint32_t bits : {four.x, four.y, four.z, four.w}) {
+        most = max_of(most, bits & 0x7fffffffU);
+      }
+    }
+    most = simt::warp_max(most);
+    if (simt::lane() == 0) of_warps[simt::warp()] = most;
+    simt::sync_threads();
+    if (t >= 32) return;
+    std::uint32_t of_warp = 0;
+    if (t < kThreads / 32) of_warp = of_warps[t];
+    most = simt::warp_max(of_warp);
+    if (t == 0) simt::global(args.largest)[simt::block_idx().x] = most;
+  }
+
+ private:
+  static LAB_DEVICE std::uint32_t max_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
+};
+
+// Rounds 8 elements per thread to bf16, from the last to the first, or, scaled, to FP16, after
+// LargestKernel from the first to the last.
+template <bool kScaled>
 struct RoundKernel {
   struct Args {
     const float* from;
-    Bf16* to;
-    std::int64_t to_low, eighths;
+    std::uint16_t* to;
+    std::int64_t eighths;
+    const std::uint32_t* parts;  // of LargestKernel, for FP16
+    int part_count;              // at most kThreads
+    std::uint32_t* largest;      // of the array, written for FP16
   };
   static constexpr const char* kName = "rounding of operands";
   static constexpr int kThreads = 256;
 
   static LAB_DEVICE void run(const Args& args) {
-    const std::int64_t at = std::int64_t{simt::block_idx().x} * kThreads + simt::thread_idx().x;
+    const int first = simt::block_idx().x, last = simt::grid_dim().x - 1 - first;
+    const std::int64_t at = std::int64_t{kScaled ? first : last} * kThreads + simt::thread_idx().x;
+    float scale = 1;
+    if constexpr (kScaled) scale = power_of_two(scale_of(largest_of(args)));
     if (at >= args.eighths) return;
     float values[8];
     cuda_matmul::unpack(values, simt::load_readonly<simt::Float4>(args.from + 8 * at));
     cuda_matmul::unpack(values + 4, simt::load_readonly<simt::Float4>(args.from + 8 * at + 4));
-    if constexpr (kPrecision == Precision::TF32) {
-      LAB_UNROLL
-      for (float& value : values) value = simt::float_of(simt::to_tf32(value));
-    }
     std::uint32_t pairs[4];
     LAB_UNROLL
-    for (int i = 0; i < 4; ++i) pairs[i] = simt::pack_bf16(values[2 * i], values[2 * i + 1]);
-    simt::store(args.to + 8 * at, simt::Uint4{pairs[0], pairs[1], pairs[2], pairs[3]});
-    if constexpr (kPrecision == Precision::TF32) {
-      LAB_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const float low = values[2 * i] - simt::float_of(pairs[i] << 16);
-        const float high = values[2 * i + 1] - simt::float_of(pairs[i] & 0xffff0000U);
-        pairs[i] = simt::pack_bf16(low, high);
-      }
-      simt::store(args.to + args.to_low + 8 * at,
-                  simt::Uint4{pairs[0], pairs[1], pairs[2], pairs[3]});
+    for (int i = 0; i < 4; ++i) {
+      const float low = values[2 * i], high = values[2 * i + 1];
+      pairs[i] = kScaled ? simt::pack_fp16(low * scale, high * scale) : simt::pack_bf16(low, high);
     }
+    simt::store(args.to + 8 * at, simt::Uint4{pairs[0], pairs[1], pairs[2], pairs[3]});
+  }
+
+ private:
+  static LAB_DEVICE std::uint32_t largest_of(const Args& args) {
+    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
+    const int t = simt::thread_idx().x;
+    std::uint32_t most = 0;
+    if (t < args.part_count) most = simt::global(args.parts)[t];
+    most = simt::warp_max(most);
+    if (simt::lane() == 0) of_warps[simt::warp()] = most;
+    simt::sync_threads();
+    LAB_UNROLL
+    for (int w = 0; w < kThreads / 32; ++w) {
+      const std::uint32_t other = of_warps[w];
+      most = other > most ? other : most;
+    }
+    if (simt::block_idx().x == 0 && t == 0) simt::global(args.largest)[0] = most;
+    return most;
   }
 };
 
@@ -60,7 +116,7 @@ struct RoundKernel {
 template <class Pass>
 struct WgmmaArgs {
   Pass pass;
-  Parts a, b;
+  Rounded a, b;
 };
 
 template <class Tile>
@@ -78,9 +134,9 @@ struct WgmmaForwardKernel : WgmmaKernel<Tile> {
   static LAB_DEVICE void run(const Args& args) {
     const Windows& x = args.pass.x;
     wgmma_tile<Tile>(
-        {x.grid_pixels, args.pass.out_c, 0, x.taps},
-        [&](int row) { return WindowRows(x, args.a, row); },
-        [&](int col) { return MatrixRows<Tile::kN>(args.b, x.taps, col); },
+        {x.grid_pixels, args.pass.out_c, 0, x.taps}, args.a, args.b,
+        [&](const std::uint16_t* a, int row) { return WindowRows(x, a, row); },
+        [&](const std::uint16_t* b, int col) { return MatrixRows<Tile::kN>(b, x.taps, col); },
         [&](int row, int col, const float* sums) {
           write_forward<true, 2>(args.pass, row, col, sums);
         });
@@ -98,10 +154,10 @@ struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
     const GradientPhase phase = pass.phases[simt::block_idx().z];
     const PhaseWeights weight{{nullptr, pass.in_c}, pass, phase};
     wgmma_tile<Tile>(
-        {phase.dy.grid_pixels, pass.in_c, 0, phase.dy.taps},
-        [&](int row) { return WindowRows(phase.dy, args.a, row); },
-        [&](int col) {
-          return MatrixColumns<Tile::kParts, Tile::kN, PhaseWeights>(weight, args.b, col);
+        {phase.dy.grid_pixels, pass.in_c, 0, phase.dy.taps}, args.a, args.b,
+        [&](const std::uint16_t* a, int row) { return WindowRows(phase.dy, a, row); },
+        [&](const std::uint16_t* b, int col) {
+          return MatrixColumns<Tile::kN, PhaseWeights>(weight, b, col);
         },
         [&](int row, int col, const float* sums) {
           write_input_gradient<true, 2>(pass, phase, row, col, sums);
@@ -119,9 +175,10 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
     const WeightGradientArgs& pass = args.pass;
     const TermMajorOperand dy{{nullptr, pass.out_c}};
     wgmma_tile<Tile>(
-        split_of(pass), [&](int row) { return WindowColumns<Tile::kParts>(pass.x, args.a, row); },
-        [&](int col) {
-          return MatrixColumns<Tile::kParts, Tile::kN, TermMajorOperand>(dy, args.b, col);
+        split_of(pass), args.a, args.b,
+        [&](const std::uint16_t* a, int row) { return WindowColumns(pass.x, a, row); },
+        [&](const std::uint16_t* b, int col) {
+          return MatrixColumns<Tile::kN, TermMajorOperand>(dy, b, col);
         },
         [&](int row, int col, const float* sums) {
           write_weight_gradient<true, 2>(pass, row, col, sums);
@@ -135,18 +192,27 @@ inline bool is_wgmma_shape(const GpuConvolution& c) {
   return c.precision != Precision::F32 && c.kernel > 1 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
-  return is_wgmma_shape(c) && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace);
+  return is_wgmma_shape(c) && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace, c.kept);
 }
 
-// A rounded array in the workspace.
+// A rounded array in memory: its elements, then what is known of the largest.
 struct RoundedArray {
-  std::int64_t elements, parts;
+  std::int64_t elements;
+  bool scaled;
 
-  std::int64_t bytes() const { return parts * to_low() * 2; }
-  // Elements from a part to the next; both begin at multiples of 256 bytes.
-  std::int64_t to_low() const { return (elements + 127) / 128 * 128; }
-  Parts at(std::byte* memory) const {
-    return {reinterpret_cast<const Bf16*>(memory), parts == 2 ? to_low() : 0};
+  std::int64_t bytes() const { return largest() + (scaled ? kAlignment + parts_bytes() : 0); }
+  Rounded at(std::byte* memory) const {
+    return {reinterpret_cast<const std::uint16_t*>(memory),
+            reinterpret_cast<const std::uint32_t*>(memory + largest())};
+  }
+  // Offsets in bytes.
+  std::int64_t largest() const { return (elements * 2 + kAlignment - 1) / kAlignment * kAlignment; }
+  std::int64_t parts() const { return largest() + kAlignment; }
+
+ private:
+  static constexpr std::int64_t kAlignment = 256;
+  static constexpr std::int64_t parts_bytes() {
+    return LargestKernel::kMostBlocks * static_cast<std::int64_t>(sizeof(std::uint32_t));
   }
 };
 
@@ -154,11 +220,15 @@ struct WgmmaArrays {
   RoundedArray x, y, weight;
 
   explicit WgmmaArrays(const GpuConvolution& c) {
-    const int parts = c.precision == Precision::TF32 ? 2 : 1;
-    x = {c.images * c.in_h * c.in_w * c.in_c, parts};
-    y = {c.images * c.out_h * c.out_w * c.out_c, parts};
-    weight = {c.kernel * c.kernel * c.in_c * c.out_c, parts};
+    const bool scaled = c.precision == Precision::TF32;
+    x = {c.images * c.in_h * c.in_w * c.in_c, scaled};
+    y = {c.images * c.out_h * c.out_w * c.out_c, scaled};
+    weight = {c.kernel * c.kernel * c.in_c * c.out_c, scaled};
   }
+  // In GpuConvolution::kept.
+  Rounded kept_x(const GpuConvolution& c) const { return x.at(c.kept); }
+  std::byte* weight_memory(const GpuConvolution& c) const { return c.kept + x.bytes(); }
+  Rounded kept_weight(const GpuConvolution& c) const { return weight.at(weight_memory(c)); }
 };
 
 // Calls work(Tile) for the widest tile whose columns divide n.
@@ -181,30 +251,39 @@ inline WeightSplit wgmma_split(const GpuConvolution& c) {
   return split;
 }
 
-// The workspace of the weight gradient, which needs the most: dy, which the input gradient may take
-// over, x, then the partial sums. The sums of the bias come after dy.
+// The workspace: dy, which the input gradient may take over from the weight gradient, then the
+// partial sums of the weights or of the bias.
 inline std::int64_t wgmma_workspace_bytes(const GpuConvolution& c) {
+  return WgmmaArrays(c).y.bytes() +
+         std::max(wgmma_split(c).partials_bytes(c), bias_partials_bytes(c));
+}
+// x and weight.
+inline std::int64_t wgmma_kept_bytes(const GpuConvolution& c) {
   const WgmmaArrays arrays(c);
-  const std::int64_t sums = arrays.x.bytes() + wgmma_split(c).partials_bytes(c);
-  const std::int64_t bias = convolution_workspace_bytes(c);
-  return arrays.y.bytes() + std::max({sums, bias, arrays.weight.bytes()});
+  return arrays.x.bytes() + arrays.weight.bytes();
 }
 
 template <class Launcher>
-Parts round_to(Launcher& launcher, const float* from, const RoundedArray& array, std::byte* to,
-               GpuStream& stream) {
+Rounded round_to(Launcher& launcher, const float* from, const RoundedArray& array, std::byte* to,
+                 GpuStream& stream) {
   const std::int64_t eighths = array.elements / 8;
-  const auto launch = [&]<Precision kPrecision>() {
-    using Kernel = RoundKernel<kPrecision>;
-    launcher.template launch<Kernel>({.x = tiles_of(eighths, Kernel::kThreads)},
-                                     {from, reinterpret_cast<Bf16*>(to), array.to_low(), eighths},
-                                     stream);
-  };
-  if (array.parts == 2) {
-    launch.template operator()<Precision::TF32>();
-  } else {
-    launch.template operator()<Precision::BF16>();
+  auto* elements = reinterpret_cast<std::uint16_t*>(to);
+  const LaunchGrid grid{.x = tiles_of(eighths, RoundKernel<true>::kThreads)};
+  if (!array.scaled) {
+    launcher.template launch<RoundKernel<false>>(
+        grid, {from, elements, eighths, nullptr, 0, nullptr}, stream);
+    return array.at(to);
   }
+  auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
+  auto* parts = reinterpret_cast<std::uint32_t*>(to + array.parts());
+  constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
+  const std::int64_t fours = array.elements / 4;
+  const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
+  const std::int64_t per_block = tiles_of(fours, most);
+  const int blocks = tiles_of(fours, per_block);
+  launcher.template launch<LargestKernel>({.x = blocks}, {from, parts, fours, per_block}, stream);
+  launcher.template launch<RoundKernel<true>>(
+      grid, {from, elements, eighths, parts, blocks, largest}, stream);
   return array.at(to);
 }
 
@@ -221,9 +300,8 @@ void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>
 template <class Launcher>
 void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Parts x = round_to(launcher, c.x, arrays.x, c.workspace, stream);
-  const Parts w =
-      round_to(launcher, c.weight, arrays.weight, c.workspace + arrays.x.bytes(), stream);
+  const Rounded x = round_to(launcher, c.x, arrays.x, c.kept, stream);
+  const Rounded w = round_to(launcher, c.weight, arrays.weight, arrays.weight_memory(c), stream);
   const WgmmaArgs<ConvolutionForwardArgs> args{forward_args(c), x, w};
   launch_wgmma<WgmmaForwardKernel>(launcher, c.precision, args, args.pass.x.grid_pixels, c.out_c, 1,
                                    stream);
@@ -232,11 +310,10 @@ void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& strea
 template <class Launcher>
 void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Parts dy = c.after_weight_gradient
-                       ? arrays.y.at(c.workspace)
-                       : round_to(launcher, c.dy, arrays.y, c.workspace, stream);
-  const Parts w =
-      round_to(launcher, c.weight, arrays.weight, c.workspace + arrays.y.bytes(), stream);
+  const Rounded dy = c.after_weight_gradient
+                         ? arrays.y.at(c.workspace)
+                         : round_to(launcher, c.dy, arrays.y, c.workspace, stream);
+  const Rounded w = arrays.kept_weight(c);
   for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
     launch_wgmma<WgmmaInputGradientKernel>(launcher, c.precision,
                                            WgmmaArgs<InputGradientArgs>{pass, dy, w}, pixels,
@@ -249,15 +326,14 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
   const WgmmaArrays arrays(c);
   const WeightSplit split = wgmma_split(c);
   std::byte* const after_dy = c.workspace + arrays.y.bytes();
-  const Parts dy = round_to(launcher, c.dy, arrays.y, c.workspace, stream);
-  const Parts x = round_to(launcher, c.x, arrays.x, after_dy, stream);
-  auto* partials = reinterpret_cast<float*>(after_dy + arrays.x.bytes());
+  const Rounded dy = round_to(launcher, c.dy, arrays.y, c.workspace, stream);
+  auto* partials = reinterpret_cast<float*>(after_dy);
   const WeightGradientArgs pass{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
                                 split.terms};
   launch_wgmma<WgmmaWeightGradientKernel>(launcher, c.precision,
-                                          WgmmaArgs<WeightGradientArgs>{pass, x, dy}, pass.x.taps,
-                                          c.out_c, split.splits, stream);
-  finish_weight_gradient(launcher, c, partials, split.splits, after_dy, stream);
+                                          WgmmaArgs<WeightGradientArgs>{pass, arrays.kept_x(c), dy},
+                                          pass.x.taps, c.out_c, split.splits, stream);
+  add_splits(launcher, c, partials, split.splits, stream);
 }
 
 }  // namespace lab::cuda

@@ -1,13 +1,11 @@
 #pragma once
 // C = A*B of operands that are gathered from their indices, by wgmma: rows of 128 bytes go from
-// global to shared memory asynchronously, in three stages of 64 slots (wgmma.h), which are bf16
-// terms.
+// global to shared memory asynchronously, in three stages of 64 slots (wgmma.h), which are terms.
 //
 // tf32 has no wgmma for operands whose rows are neighbours in memory, as those of the weight
-// gradient are. A tf32 number, of 11 significant bits, is the sum of two of bf16, of 8 bits each,
-// exactly: its operands are two arrays, high and low parts, one after the other, and slots 0..31
-// hold the high and 32..63 the low parts of 32 terms. The four products of the parts take twice the
-// time of tf32's own at the full rate, but L2 is the limit.
+// gradient are. FP16 has, and it has as many significant bits, 11, at twice the rate, but a smaller
+// range: each array is multiplied by the power of two that brings its largest magnitude to
+// 2^14 .. 2^15, and the product is divided by those of its two operands.
 //
 // An operand of C's rows (A) or columns (B) has
 //   kAlongTerms                         whether a row of 128 bytes holds terms, otherwise rows of A
@@ -16,9 +14,11 @@
 //   copy(stage, term, end)              starts copying the terms of a stage from `term` on; those
 //                                       from `end` on, and those outside the array, become zeros
 //
-// Work     per stage, in bf16: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB
-//          from L2: 64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390
-//          and 260 TFLOP/s on an H200. In tf32: half the FLOP, twice the clocks
+// Work     per stage: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB from L2:
+//          64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390 and
+//          260 TFLOP/s on an H200
+// Numerics of FP16: elements of at least 2^-28 of an array's largest are rounded to 11 significant
+//          bits, smaller ones to a multiple of at most 2^-38 of it
 // Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
 #include <cstdint>
 
@@ -29,13 +29,30 @@
 
 namespace lab::cuda {
 
-using Bf16 = std::uint16_t;  // bits
 using Words = simt::SharedPtr<std::uint32_t>;
+
+// An operand's array.
+struct Rounded {
+  const std::uint16_t* elements;  // bits of bf16 or, scaled, of FP16
+  const std::uint32_t* largest;   // of FP16: the bits of the largest magnitude before
+};
+
+// The scale of FP16 elements as the exponent of two, -114 to 100.
+LAB_DEVICE int scale_of(std::uint32_t largest) {
+  constexpr int kTarget = 14, kMost = 100;
+  const int scale = kTarget - (static_cast<int>(largest >> 23) - 127);
+  return scale < kMost ? scale : kMost;
+}
+// 2^exponent, -126 to 127.
+LAB_DEVICE float power_of_two(int exponent) {
+  return simt::float_of(static_cast<std::uint32_t>(exponent + 127) << 23);
+}
 
 template <Precision kPrecision, int kColumns>
 struct WgmmaTile {
-  static constexpr int kParts = kPrecision == Precision::TF32 ? 2 : 1;  // of a number
-  static constexpr int kM = 128, kN = kColumns, kTerms = 64 / kParts;
+  static constexpr bool kScaled = kPrecision == Precision::TF32;
+  static constexpr auto kElement = kScaled ? simt::Element16::Fp16 : simt::Element16::Bf16;
+  static constexpr int kM = 128, kN = kColumns, kTerms = 64;
   static constexpr int kThreads = 256;
   static constexpr int kStages = 3;
   static constexpr int kBytesOfA = kM * simt::kBoxRowBytes;
@@ -58,21 +75,8 @@ LAB_DEVICE int copied_piece() {
   return simt::thread_idx().x % 8;
 }
 
-// An operand's array, with the distance between its high and low parts in elements, 0 if it has one
-// part.
-struct Parts {
-  const Bf16* high;
-  std::int64_t to_low;
-
-  // Where a thread finds its piece of the first row of slots, if slots are along a row.
-  LAB_DEVICE const Bf16* along() const {
-    const int piece = copied_piece();
-    return to_low == 0 ? high + piece * 8 : high + piece / 4 * to_low + piece % 4 * 8;
-  }
-};
-
 // Copies this thread's piece of a row, swizzled as wgmma expects it, or writes zeros.
-LAB_DEVICE void copy_piece(Words box, int row, const Bf16* from, bool inside) {
+LAB_DEVICE void copy_piece(Words box, int row, const std::uint16_t* from, bool inside) {
   const int place = (copied_piece() ^ row % 8) * 4;
   simt::copy_async<16>(box + (row * kBoxRowWords + place), from, inside ? 16 : 0);
 }
@@ -82,11 +86,11 @@ struct WindowRows {
   static constexpr bool kAlongTerms = true;
   static constexpr int kRows = 128 / kRowsAtOnce;
   const Windows& windows;
-  const Bf16* source;
+  const std::uint16_t* source;
   GridPixel pixels[kRows];
 
-  LAB_DEVICE WindowRows(const Windows& w, const Parts& array, int first)
-      : windows(w), source(array.along()) {
+  LAB_DEVICE WindowRows(const Windows& w, const std::uint16_t* array, int first)
+      : windows(w), source(array + copied_piece() * 8) {
     LAB_UNROLL
     for (int i = 0; i < kRows; ++i) {
       pixels[i] = grid_pixel(w, first + copied_row() + i * kRowsAtOnce, w.grid_pixels);
@@ -107,11 +111,11 @@ struct WindowRows {
 template <int kCount>
 struct MatrixRows {
   static constexpr bool kAlongTerms = true;
-  const Bf16* row;
+  const std::uint16_t* row;
   std::int64_t next_rows;
 
-  LAB_DEVICE MatrixRows(const Parts& matrix, int terms, int first)
-      : row(matrix.along() + std::int64_t{first + copied_row()} * terms),
+  LAB_DEVICE MatrixRows(const std::uint16_t* matrix, int terms, int first)
+      : row(matrix + copied_piece() * 8 + std::int64_t{first + copied_row()} * terms),
         next_rows(std::int64_t{kRowsAtOnce} * terms) {}
   LAB_DEVICE void copy(Words stage, int term, int /*end*/) const {
     LAB_UNROLL
@@ -122,54 +126,49 @@ struct MatrixRows {
 };
 
 // Rows are taps and channels, terms are grid pixels.
-template <int kParts>
 struct WindowColumns {
   static constexpr bool kAlongTerms = false;
   static constexpr int kBoxes = 2;
   const Windows& windows;
-  const Parts source;
+  const std::uint16_t* source;
   Tap taps[kBoxes];
 
-  LAB_DEVICE WindowColumns(const Windows& w, const Parts& array, int first)
-      : windows(w), source{array.high + copied_piece() * 8, array.to_low} {
+  LAB_DEVICE WindowColumns(const Windows& w, const std::uint16_t* array, int first)
+      : windows(w), source(array + copied_piece() * 8) {
     LAB_UNROLL
     for (int box = 0; box < kBoxes; ++box) taps[box] = tap_of(w, first + box * kBox, w.taps);
   }
   LAB_DEVICE void copy(Words stage, int term, int end) const {
     LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int row = copied_row() + half * kRowsAtOnce;
-      const GridPixel pixel = grid_pixel(windows, term + (kParts == 2 ? copied_row() : row), end);
-      const Bf16* const part = source.high + half * source.to_low;
+    for (int row = copied_row(); row < kBox; row += kRowsAtOnce) {
+      const GridPixel pixel = grid_pixel(windows, term + row, end);
       LAB_UNROLL
       for (int box = 0; box < kBoxes; ++box) {
         const bool inside = is_inside(windows, pixel, taps[box]);
         const Offset at = inside ? pixel.offset + taps[box].offset : 0;
-        copy_piece(stage + box * kBoxWords, row, part + at, inside);
+        copy_piece(stage + box * kBoxWords, row, source + at, inside);
       }
     }
   }
 };
 
 // Columns of matrix [terms, columns]; Line::term returns where the row of a term begins.
-template <int kParts, int kCount, class Line>
+template <int kCount, class Line>
 struct MatrixColumns {
   static constexpr bool kAlongTerms = false;
   const Line& line;
-  const Parts source;
+  const std::uint16_t* source;
 
-  LAB_DEVICE MatrixColumns(const Line& of_term, const Parts& matrix, int first)
-      : line(of_term), source{matrix.high + first + copied_piece() * 8, matrix.to_low} {}
+  LAB_DEVICE MatrixColumns(const Line& of_term, const std::uint16_t* matrix, int first)
+      : line(of_term), source(matrix + first + copied_piece() * 8) {}
   LAB_DEVICE void copy(Words stage, int term, int end) const {
     LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int row = copied_row() + half * kRowsAtOnce;
-      const MatrixPlace place = line.term(term + (kParts == 2 ? copied_row() : row), end);
-      const Bf16* const part = source.high + half * source.to_low;
+    for (int row = copied_row(); row < kBox; row += kRowsAtOnce) {
+      const MatrixPlace place = line.term(term + row, end);
       const Offset at = place.inside ? place.offset : 0;
       LAB_UNROLL
       for (int box = 0; box < kCount / kBox; ++box) {
-        copy_piece(stage + box * kBoxWords, row, part + at + box * kBox, place.inside);
+        copy_piece(stage + box * kBoxWords, row, source + at + box * kBox, place.inside);
       }
     }
   }
@@ -177,30 +176,25 @@ struct MatrixColumns {
 
 // ---- Products
 
-// The slots of A and B, 16 at a time, that a stage multiplies with each other: product i of
-// kProducts, small ones first.
-struct SlotPair {
-  int a, b;
-};
-template <int kParts>
-inline constexpr int kProducts = kParts == 1 ? 4 : 8;
-template <int kParts>
-LAB_DEVICE constexpr SlotPair slots_of(int i) {
-  if (kParts == 1) return {i, i};
-  const int high = i % 2, low = high + 2;
-  switch (i / 2) {
-    case 0: return {low, low};
-    case 1: return {low, high};
-    case 2: return {high, low};
-    default: return {high, high};
+// Divides sums by the scales of A and B, in two steps, because their product may exceed the range.
+template <int kEighths>
+LAB_DEVICE void unscale(float (&sums)[kEighths][4], const Rounded& a, const Rounded& b) {
+  const int exponent = -scale_of(simt::load_readonly<std::uint32_t>(a.largest)) -
+                       scale_of(simt::load_readonly<std::uint32_t>(b.largest));
+  const float first = power_of_two(exponent / 2), second = power_of_two(exponent - exponent / 2);
+  LAB_UNROLL
+  for (int j = 0; j < kEighths; ++j) {
+    LAB_UNROLL
+    for (int i = 0; i < 4; ++i) sums[j][i] = sums[j][i] * first * second;
   }
 }
 
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
-// the first row and column of the tile. Calls write(row, col, values) for pairs of columns; n is a
-// multiple of the tile's columns.
+// their elements and the first row and column of the tile. Calls write(row, col, values) for pairs
+// of columns; n is a multiple of the tile's columns.
 template <class Tile, class MakeA, class MakeB, class Write>
-LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const MakeB& make_b,
+LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
+                           const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,
                            const Write& write) {
   LAB_DYNAMIC_SHARED(std::uint32_t, shared);
   const Words stages = simt::first_box(shared);
@@ -208,10 +202,10 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const M
   const int row = simt::block_idx().x / tiles_n * Tile::kM;
   const int col = simt::block_idx().x % tiles_n * Tile::kN;
   if (row >= part.m) return;
-  const auto a = make_a(row);
-  const auto b = make_b(col);
-  constexpr bool kATerms = decltype(make_a(0))::kAlongTerms;
-  constexpr bool kBTerms = decltype(make_b(0))::kAlongTerms;
+  const auto a = make_a(rounded_a.elements, row);
+  const auto b = make_b(rounded_b.elements, col);
+  constexpr bool kATerms = decltype(make_a(nullptr, 0))::kAlongTerms;
+  constexpr bool kBTerms = decltype(make_b(nullptr, 0))::kAlongTerms;
 
   int filled = 0;  // the slot that is filled next
   int term = part.begin;
@@ -240,16 +234,16 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const MakeA& make_a, const M
     const simt::Box stage = simt::box_at(stages) + slot * Tile::kStageBytes;
     simt::wgmma_begin();
     LAB_UNROLL
-    for (int i = 0; i < kProducts<Tile::kParts>; ++i) {
-      const SlotPair slots = slots_of<Tile::kParts>(i);
-      simt::wgmma<kATerms, kBTerms>(sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA,
-                                    slots.a, slots.b);
+    for (int step = 0; step < Tile::kTerms / simt::kWgmmaSlots; ++step) {
+      simt::wgmma<Tile::kElement, kATerms, kBTerms>(sums, stage + group * simt::kBoxBytes,
+                                                    stage + Tile::kBytesOfA, step);
     }
     simt::wgmma_commit();
     fill();
     slot = slot == Tile::kStages - 1 ? 0 : slot + 1;
   }
   simt::wgmma_finish(sums);
+  if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
 
   const int first = row + group * simt::kWgmmaRows + simt::warp() % 4 * 16 + simt::lane() / 4;
   LAB_UNROLL

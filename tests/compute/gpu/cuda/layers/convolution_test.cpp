@@ -120,16 +120,26 @@ void for_each_product(const GpuConvolution& c, const Product& product) {
   }
 }
 
+// Powers of two by which operands are multiplied.
+struct Scales {
+  float x = 1, weight = 1, dy = 1;
+};
+
+std::vector<float> scaled(std::vector<float> values, float scale) {
+  for (float& value : values) value *= scale;
+  return values;
+}
+
 // Operands, and what the three passes must give.
 struct Reference {
   std::vector<float> x, weight, bias, dy, dx_before;
   Sums y, dx, dweight, dbias;
 
-  explicit Reference(const GpuConvolution& c)
-      : x(normal(size_of_x(c), 1)),
-        weight(normal(size_of_weight(c), 2)),
+  explicit Reference(const GpuConvolution& c, const Scales& scales = {})
+      : x(scaled(normal(size_of_x(c), 1), scales.x)),
+        weight(scaled(normal(size_of_weight(c), 2), scales.weight)),
         bias(normal(static_cast<std::size_t>(c.out_c), 3)),
-        dy(normal(size_of_y(c), 4)),
+        dy(scaled(normal(size_of_y(c), 4), scales.dy)),
         dx_before(normal(x.size(), 5)),
         y(dy.size()),
         dx(x.size()),
@@ -145,9 +155,19 @@ struct Reference {
   }
 };
 
-void add_workspace(LayersUnderTest& gpu, GpuConvolution& c) {
+void add_memory(LayersUnderTest& gpu, GpuConvolution& c) {
   c.workspace_bytes = gpu.layers().workspace_bytes(c);
   c.workspace = gpu.output<std::byte>("workspace", static_cast<std::size_t>(c.workspace_bytes));
+  c.kept = gpu.output<std::byte>("kept", static_cast<std::size_t>(gpu.layers().kept_bytes(c)));
+}
+
+// Gives x, weight and y, and runs the forward pass if the gradients need what it keeps.
+void prepare_gradients(LayersUnderTest& gpu, const Reference& reference, GpuConvolution& c) {
+  c.x = gpu.input("x", reference.x);
+  c.weight = gpu.input("weight", reference.weight);
+  c.y = gpu.output<float>("y", reference.y.size());
+  add_memory(gpu, c);
+  if (gpu.layers().kept_bytes(c) > 0) gpu.layers().convolution_forward(c, gpu.stream());
 }
 
 void check_forward(const GpuConvolution& sizes, const Reference& reference, bool bias,
@@ -159,7 +179,7 @@ void check_forward(const GpuConvolution& sizes, const Reference& reference, bool
     c.weight = gpu.input("weight", reference.weight);
     if (bias) c.bias = gpu.input("bias", reference.bias);
     c.y = gpu.output<float>("y", reference.y.size());
-    add_workspace(gpu, c);
+    add_memory(gpu, c);
     gpu.layers().convolution_forward(c, gpu.stream());
     Sums expected = reference.y;
     for (std::size_t i = 0; bias && i < expected.size(); ++i) {
@@ -175,11 +195,10 @@ void check_input_gradient(const GpuConvolution& sizes, const Reference& referenc
     if (!computes(gpu, sizes.precision)) return;
     GpuConvolution c = sizes;
     c.accumulate = accumulate;
+    prepare_gradients(gpu, reference, c);
     c.dy = gpu.input("dy", reference.dy);
-    c.weight = gpu.input("weight", reference.weight);
     c.dx = accumulate ? gpu.inout("dx", reference.dx_before)
                       : gpu.output<float>("dx", reference.dx.size());
-    add_workspace(gpu, c);
     gpu.layers().convolution_input_gradient(c, gpu.stream());
     Sums expected = reference.dx;
     for (std::size_t i = 0; accumulate && i < expected.size(); ++i) {
@@ -194,27 +213,32 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
   test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     if (!computes(gpu, sizes.precision)) return;
     GpuConvolution c = sizes;
-    c.x = gpu.input("x", reference.x);
+    prepare_gradients(gpu, reference, c);
     c.dy = gpu.input("dy", reference.dy);
     c.dweight = gpu.output<float>("dweight", reference.dweight.size());
     if (bias) c.dbias = gpu.output<float>("dbias", reference.dbias.size());
-    add_workspace(gpu, c);
     gpu.layers().convolution_weight_gradient(c, gpu.stream());
+    if (bias && gpu.layers().gradients_are_independent(c)) {
+      gpu.layers().convolution_bias_gradient(c, gpu.stream());
+    }
     // As in a step of training.
-    c.weight = gpu.input("weight", reference.weight);
     c.dx = gpu.output<float>("dx", reference.dx.size());
     c.after_weight_gradient = true;
     gpu.layers().convolution_input_gradient(c, gpu.stream());
+    if (bias && !gpu.layers().gradients_are_independent(c)) {
+      gpu.layers().convolution_bias_gradient(c, gpu.stream());
+    }
     expect_near(gpu, c.precision, c.dx, reference.dx, "dx after dweight");
     expect_near(gpu, c.precision, c.dweight, reference.dweight, "dweight");
     if (bias) expect_near(gpu, c.precision, c.dbias, reference.dbias, "dbias");
   });
 }
 
-void check_all(const Case& one, Precision precision, bool options, Tiles tiles = Tiles::Chosen) {
+void check_all(const Case& one, Precision precision, bool options, Tiles tiles = Tiles::Chosen,
+               const Scales& scales = {}) {
   SCOPED_TRACE(to_string(one) + " " + to_string(precision));
   const GpuConvolution sizes = convolution_of(one, precision);
-  const Reference reference(sizes);
+  const Reference reference(sizes, scales);
   check_forward(sizes, reference, options, tiles);
   check_input_gradient(sizes, reference, options, tiles);
   check_weight_gradient(sizes, reference, options, tiles);
@@ -267,6 +291,16 @@ TEST(LayersConvolution, ComputesWholeBoxesOfChannels) {
       check_all(one, precision, options = !options, Tiles::Wgmma);
     }
   }
+}
+
+// The range of tf32, where it is computed by FP16 with a scale: the products of the smallest and
+// the largest operands, and operands that are zero.
+TEST(LayersConvolution, ComputesTf32OfAnyScale) {
+  LAB_REQUIRE_LAYERS();
+  const Case one{1, 3, 4, 64, 64, 3, 1, 1};
+  check_all(one, Precision::TF32, false, Tiles::Wgmma, {.x = 0x1p80F, .weight = 0x1p-85F});
+  check_all(one, Precision::TF32, false, Tiles::Wgmma, {.x = 0x1p-60F, .dy = 0x1p120F});
+  check_all(one, Precision::TF32, false, Tiles::Wgmma, {.x = 0, .dy = 0x1p-70F});
 }
 
 // Enough pixels for more partial sums of the weight gradient than one block adds by itself.

@@ -159,7 +159,8 @@ inline Windows windows_of_x(const GpuConvolution& c) {
           .step = static_cast<int>(c.stride),
           .origin_y = static_cast<int>(-c.padding),
           .origin_x = static_cast<int>(-c.padding),
-          .direction = 1};
+          .direction = 1,
+          .fours = c.in_c % 4 == 0 && all_aligned(c.x)};
 }
 
 inline ConvolutionForwardArgs forward_args(const GpuConvolution& c) {
@@ -212,7 +213,8 @@ inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
                  .step = 1,
                  .origin_y = static_cast<int>(y.origin),
                  .origin_x = static_cast<int>(x.origin),
-                 .direction = -1},
+                 .direction = -1,
+                 .fours = c.out_c % 4 == 0 && all_aligned(c.dy)},
           .first_y = static_cast<int>(y.first),
           .first_x = static_cast<int>(x.first),
           .tap_y = static_cast<int>(y.tap),

@@ -9,6 +9,8 @@
 //   float read(row, term)                 0 outside the array
 //   Float4 read_four(row, term)           with three more neighbours, all inside or all outside;
 //                                         16-byte aligned
+//   bool reads_fours()                    optional, along terms: read_four can be used although the
+//                                         product's other arrays do not allow it
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
@@ -43,6 +45,7 @@ struct Windows {
   Divisor channels, taps_across;
   int step = 1, origin_y = 0, origin_x = 0;
   int direction = 1;
+  bool fours = false;  // 4 neighbouring channels can be read at once
 };
 
 struct GridPixel {
@@ -99,6 +102,7 @@ struct PixelRows {
   using Term = Tap;
   const Windows& windows;
 
+  LAB_DEVICE bool reads_fours() const { return windows.fours; }
   LAB_DEVICE Row row(int index) const { return grid_pixel(windows, index, windows.grid_pixels); }
   LAB_DEVICE Term term(int index, int end) const { return tap_of(windows, index, end); }
   LAB_DEVICE float read(const Row& row, const Term& term) const {

@@ -35,13 +35,12 @@ class TileMover {
     if constexpr (kAlongTerms) {
       LAB_UNROLL
       for (int p = 0; p < kPiecesPerRow; ++p) {
-        typename Operand::Term terms[kNeighbours];
-        LAB_UNROLL
-        for (int e = 0; e < kNeighbours; ++e) {
-          terms[e] = operand_.term(begin + (across_ + p * kAcross) * 4 + e, end);
+        const int term = begin + (across_ + p * kAcross) * 4;
+        if (reads_fours()) {
+          read_fours(p, term, end);
+        } else {
+          read_ones(p, term, end);
         }
-        LAB_UNROLL
-        for (int i = 0; i < kCopies; ++i) read_piece(values_[i][p], rows_[i], terms);
       }
     } else {
       const typename Operand::Term first = operand_.term(begin + down_, end);
@@ -102,13 +101,32 @@ class TileMover {
     return operand_.term(index + n, end);
   }
 
-  LAB_DEVICE void read_piece(float (&to)[4], const typename Operand::Row& row,
-                             const typename Operand::Term (&terms)[kNeighbours]) const {
+  // The same for all threads.
+  LAB_DEVICE bool reads_fours() const {
     if constexpr (kWide) {
-      cuda_matmul::unpack(to, operand_.read_four(row, terms[0]));
+      return true;
+    } else if constexpr (requires { operand_.reads_fours(); }) {
+      return operand_.reads_fours();
     } else {
+      return false;
+    }
+  }
+  // Piece p of the thread's rows, from `term` on.
+  LAB_DEVICE void read_fours(int p, int term, int end) {
+    const typename Operand::Term first = operand_.term(term, end);
+    LAB_UNROLL
+    for (int i = 0; i < kCopies; ++i) {
+      cuda_matmul::unpack(values_[i][p], operand_.read_four(rows_[i], first));
+    }
+  }
+  LAB_DEVICE void read_ones(int p, int term, int end) {
+    typename Operand::Term terms[4];
+    LAB_UNROLL
+    for (int e = 0; e < 4; ++e) terms[e] = operand_.term(term + e, end);
+    LAB_UNROLL
+    for (int i = 0; i < kCopies; ++i) {
       LAB_UNROLL
-      for (int e = 0; e < 4; ++e) to[e] = operand_.read(row, terms[e]);
+      for (int e = 0; e < 4; ++e) values_[i][p][e] = operand_.read(rows_[i], terms[e]);
     }
   }
 

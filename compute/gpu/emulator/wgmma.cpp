@@ -31,14 +31,15 @@ const Arguments& arguments_of(WarpGroup& group, int lane) {
 // other.
 std::array<std::uint16_t, kPieceElements> read_piece(WarpGroup& group, const Box& box, int row,
                                                      int piece) {
-  if (box.byte_offset % kBoxAlignment != 0) {
+  if (box.byte_offset % kBoxRowBytes != 0) {
     throw Fault(FaultKind::Misaligned, "wgmma: a box at byte " + std::to_string(box.byte_offset) +
                                            " of shared memory; needs a multiple of " +
-                                           std::to_string(kBoxAlignment));
+                                           std::to_string(kBoxRowBytes));
   }
   std::array<std::uint16_t, kPieceElements> values;
-  const std::ptrdiff_t offset =
-      box.byte_offset + row * kBoxRowBytes + (piece ^ row % 8) * kPieceBytes;
+  const std::ptrdiff_t row_offset = box.byte_offset + row * kBoxRowBytes;
+  const auto place = static_cast<int>(piece ^ row_offset / kBoxRowBytes % 8);
+  const std::ptrdiff_t offset = row_offset + place * kPieceBytes;
   box.array->read({offset, kPieceBytes, kPieceBytes, sizeof(std::uint32_t)}, values.data(),
                   group.thread(0).time);
   return values;

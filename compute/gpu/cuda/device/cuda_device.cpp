@@ -21,7 +21,7 @@ const CudaDevice& cuda_device(const GpuDevice& device) {
 CudaDevice::CudaDevice(const GpuProperties& facts, int ordinal)
     : facts_(facts),
       gpu_(facts, ordinal),
-      layers_(make_layers(gpu_)),
+      layers_(make_layers(gpu_, facts.multiprocessors)),
       matmul_(gpu_, facts_),
       transfers_(gpu_, facts.multiprocessors) {
   gpu_.explain_loss(cuda_matmul::describe_stall);

@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <unordered_set>
+#include <utility>
 
 #include "compute/gpu/cuda/device/handles.h"
 #include "compute/gpu/cuda/layers/layers.cuh"
@@ -55,7 +56,10 @@ class RelaxedCapture {
 
 class CudaLauncher {
  public:
-  explicit CudaLauncher(const CudaContext& gpu) : gpu_(gpu), loaded_(std::make_unique<Loaded>()) {}
+  CudaLauncher(const CudaContext& gpu, int multiprocessors)
+      : gpu_(gpu), multiprocessors_(multiprocessors), loaded_(std::make_unique<Loaded>()) {}
+
+  int multiprocessors() const { return multiprocessors_; }
 
   template <class Kernel>
   void launch(const LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {
@@ -90,16 +94,18 @@ class CudaLauncher {
   }
 
   const CudaContext& gpu_;
+  int multiprocessors_;
   std::unique_ptr<Loaded> loaded_;
 };
 
 }  // namespace
 
-std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu) {
+std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu, int multiprocessors) {
+  CudaLauncher launcher(gpu, multiprocessors);
   if (kBuiltFor90a && gpu.compute_capability() == 90) {
-    return std::make_unique<WgmmaLayers<CudaLauncher>>(CudaLauncher(gpu));
+    return std::make_unique<WgmmaLayers<CudaLauncher>>(std::move(launcher));
   }
-  return std::make_unique<Layers<CudaLauncher>>(CudaLauncher(gpu));
+  return std::make_unique<Layers<CudaLauncher>>(std::move(launcher));
 }
 
 }  // namespace lab::cuda

@@ -8,6 +8,6 @@
 namespace lab::cuda {
 
 // `gpu` must outlive the layers.
-std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu);
+std::unique_ptr<GpuLayers> make_layers(const CudaContext& gpu, int multiprocessors);
 
 }  // namespace lab::cuda

@@ -15,6 +15,7 @@
 // launch (gpu_backend.h):
 //
 //   launcher.template launch<Kernel>(LaunchGrid grid, const Kernel::Args& args, GpuStream& stream);
+//   launcher.multiprocessors()   of the GPU; for blocks that compute several tiles
 #include <cstdint>
 
 namespace lab::cuda {

@@ -79,6 +79,7 @@ class Layers : public GpuLayers {
 
  protected:
   Launcher& launcher() { return launcher_; }
+  const Launcher& launcher() const { return launcher_; }
 
  private:
   template <template <GpuActivation> class Kernel>

@@ -14,7 +14,8 @@ class WgmmaLayers final : public Layers<Launcher> {
 
   std::int64_t workspace_bytes(const GpuConvolution& c) const override {
     const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
-    return is_wgmma_shape(c) ? wgmma_workspace_bytes(c) : bytes;
+    if (!is_wgmma_shape(c)) return bytes;
+    return wgmma_workspace_bytes(c, this->launcher().multiprocessors());
   }
   std::int64_t kept_bytes(const GpuConvolution& c) const override {
     check_sizes(c);

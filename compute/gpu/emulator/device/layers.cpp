@@ -11,6 +11,8 @@ class EmulatedLauncher {
  public:
   explicit EmulatedLauncher(EmulatedDevice& gpu) : gpu_(gpu) {}
 
+  int multiprocessors() const { return 1; }
+
   template <class Kernel>
   void launch(const cuda::LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {
     gpu_.launch(

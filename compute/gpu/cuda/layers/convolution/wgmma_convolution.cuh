@@ -6,111 +6,19 @@
 // Limits   bf16 and tf32; in_c and out_c multiples of 64; kernels larger than one pixel, because
 //          with one the product reads each operand too rarely; 16-byte aligned arrays; compute
 //          capability 9.0 (sm_90a)
-// Numerics as in convolution.cuh, with tf32 as in wgmma_product.cuh
+// Numerics as in convolution.cuh, with tf32 as in rounding.cuh
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "compute/gpu/cuda/layers/convolution/convolution.cuh"
+#include "compute/gpu/cuda/layers/convolution/rounding.cuh"
+#include "compute/gpu/cuda/layers/convolution/strip_convolution.cuh"
 #include "compute/gpu/cuda/layers/convolution/wgmma_product.cuh"
 
 namespace lab::cuda {
 
 // ---- Kernels
-
-// The largest magnitude of each block's part of an array, as bits. The first blocks take the last
-// parts, as in batch norm.
-struct LargestKernel {
-  struct Args {
-    const float* from;
-    std::uint32_t* largest;  // [blocks]
-    std::int64_t fours, fours_per_block;
-  };
-  static constexpr const char* kName = "largest magnitude";
-  static constexpr int kThreads = 512;
-  static constexpr int kMostBlocks = 256;
-
-  static LAB_DEVICE void run(const Args& args) {
-    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
-    const int t = simt::thread_idx().x;
-    const int block = simt::grid_dim().x - 1 - simt::block_idx().x;
-    const std::int64_t begin = block * args.fours_per_block;
-    const std::int64_t end = begin + args.fours_per_block;
-    const std::int64_t last = end < args.fours ? end : args.fours;
-    std::uint32_t most = 0;
-    LAB_UNROLL_BY(4)
-    for (std::int64_t at = begin + t; at < last; at += kThreads) {
-      const auto four = simt::load_readonly<simt::Uint4>(
-          reinterpret_cast<const std::uint32_t*>(args.from) + 4 * at);
-      for (const std::uint32_t bits : {four.x, four.y, four.z, four.w}) {
-        most = max_of(most, bits & 0x7fffffffU);
-      }
-    }
-    most = simt::warp_max(most);
-    if (simt::lane() == 0) of_warps[simt::warp()] = most;
-    simt::sync_threads();
-    if (t >= 32) return;
-    std::uint32_t of_warp = 0;
-    if (t < kThreads / 32) of_warp = of_warps[t];
-    most = simt::warp_max(of_warp);
-    if (t == 0) simt::global(args.largest)[simt::block_idx().x] = most;
-  }
-
- private:
-  static LAB_DEVICE std::uint32_t max_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
-};
-
-// Rounds 8 elements per thread to bf16, from the last to the first, or, scaled, to FP16, after
-// LargestKernel from the first to the last.
-template <bool kScaled>
-struct RoundKernel {
-  struct Args {
-    const float* from;
-    std::uint16_t* to;
-    std::int64_t eighths;
-    const std::uint32_t* parts;  // of LargestKernel, for FP16
-    int part_count;              // at most kThreads
-    std::uint32_t* largest;      // of the array, written for FP16
-  };
-  static constexpr const char* kName = "rounding of operands";
-  static constexpr int kThreads = 256;
-
-  static LAB_DEVICE void run(const Args& args) {
-    const int first = simt::block_idx().x, last = simt::grid_dim().x - 1 - first;
-    const std::int64_t at = std::int64_t{kScaled ? first : last} * kThreads + simt::thread_idx().x;
-    float scale = 1;
-    if constexpr (kScaled) scale = power_of_two(scale_of(largest_of(args)));
-    if (at >= args.eighths) return;
-    float values[8];
-    cuda_matmul::unpack(values, simt::load_readonly<simt::Float4>(args.from + 8 * at));
-    cuda_matmul::unpack(values + 4, simt::load_readonly<simt::Float4>(args.from + 8 * at + 4));
-    std::uint32_t pairs[4];
-    LAB_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const float low = values[2 * i], high = values[2 * i + 1];
-      pairs[i] = kScaled ? simt::pack_fp16(low * scale, high * scale) : simt::pack_bf16(low, high);
-    }
-    simt::store(args.to + 8 * at, simt::Uint4{pairs[0], pairs[1], pairs[2], pairs[3]});
-  }
-
- private:
-  static LAB_DEVICE std::uint32_t largest_of(const Args& args) {
-    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
-    const int t = simt::thread_idx().x;
-    std::uint32_t most = 0;
-    if (t < args.part_count) most = simt::global(args.parts)[t];
-    most = simt::warp_max(most);
-    if (simt::lane() == 0) of_warps[simt::warp()] = most;
-    simt::sync_threads();
-    LAB_UNROLL
-    for (int w = 0; w < kThreads / 32; ++w) {
-      const std::uint32_t other = of_warps[w];
-      most = other > most ? other : most;
-    }
-    if (simt::block_idx().x == 0 && t == 0) simt::global(args.largest)[0] = most;
-    return most;
-  }
-};
 
 // The pass, whose FP32 operands are not read, and its rounded operands.
 template <class Pass>
@@ -195,34 +103,14 @@ inline bool takes_wgmma(const GpuConvolution& c) {
   return is_wgmma_shape(c) && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace, c.kept);
 }
 
-// A rounded array in memory: its elements, then what is known of the largest.
-struct RoundedArray {
-  std::int64_t elements;
-  bool scaled;
-
-  std::int64_t bytes() const { return largest() + (scaled ? kAlignment + parts_bytes() : 0); }
-  Rounded at(std::byte* memory) const {
-    return {reinterpret_cast<const std::uint16_t*>(memory),
-            reinterpret_cast<const std::uint32_t*>(memory + largest())};
-  }
-  // Offsets in bytes.
-  std::int64_t largest() const { return (elements * 2 + kAlignment - 1) / kAlignment * kAlignment; }
-  std::int64_t parts() const { return largest() + kAlignment; }
-
- private:
-  static constexpr std::int64_t kAlignment = 256;
-  static constexpr std::int64_t parts_bytes() {
-    return LargestKernel::kMostBlocks * static_cast<std::int64_t>(sizeof(std::uint32_t));
-  }
-};
-
 struct WgmmaArrays {
   RoundedArray x, y, weight;
 
   explicit WgmmaArrays(const GpuConvolution& c) {
-    const bool scaled = c.precision == Precision::TF32;
-    x = {c.images * c.in_h * c.in_w * c.in_c, scaled};
-    y = {c.images * c.out_h * c.out_w * c.out_c, scaled};
+    const bool scaled = is_scaled(c.precision);
+    const bool strips = is_strip_shape(c);
+    x = {strips ? strip_elements(c) : c.images * c.in_h * c.in_w * c.in_c, scaled};
+    y = {strips ? strip_elements(c) : c.images * c.out_h * c.out_w * c.out_c, scaled};
     weight = {c.kernel * c.kernel * c.in_c * c.out_c, scaled};
   }
   // In GpuConvolution::kept.
@@ -244,7 +132,8 @@ void with_wgmma_tile(Precision precision, std::int64_t n, const Work& work) {
   }
 }
 
-inline WeightSplit wgmma_split(const GpuConvolution& c) {
+inline WeightSplit wgmma_split(const GpuConvolution& c, int multiprocessors) {
+  if (is_strip_shape(c)) return strip_split(c, multiprocessors);
   constexpr SplitCosts kCosts{.step_terms = kBox, .fewest_terms = 512, .overhead_terms = 384};
   WeightSplit split;
   with_wgmma_tile(c.precision, c.out_c, [&]<class Tile>() { split = split_for<Tile>(c, kCosts); });
@@ -253,38 +142,14 @@ inline WeightSplit wgmma_split(const GpuConvolution& c) {
 
 // The workspace: dy, which the input gradient may take over from the weight gradient, then the
 // partial sums of the weights or of the bias.
-inline std::int64_t wgmma_workspace_bytes(const GpuConvolution& c) {
+inline std::int64_t wgmma_workspace_bytes(const GpuConvolution& c, int multiprocessors) {
   return WgmmaArrays(c).y.bytes() +
-         std::max(wgmma_split(c).partials_bytes(c), bias_partials_bytes(c));
+         std::max(wgmma_split(c, multiprocessors).partials_bytes(c), bias_partials_bytes(c));
 }
 // x and weight.
 inline std::int64_t wgmma_kept_bytes(const GpuConvolution& c) {
   const WgmmaArrays arrays(c);
   return arrays.x.bytes() + arrays.weight.bytes();
-}
-
-template <class Launcher>
-Rounded round_to(Launcher& launcher, const float* from, const RoundedArray& array, std::byte* to,
-                 GpuStream& stream) {
-  const std::int64_t eighths = array.elements / 8;
-  auto* elements = reinterpret_cast<std::uint16_t*>(to);
-  const LaunchGrid grid{.x = tiles_of(eighths, RoundKernel<true>::kThreads)};
-  if (!array.scaled) {
-    launcher.template launch<RoundKernel<false>>(
-        grid, {from, elements, eighths, nullptr, 0, nullptr}, stream);
-    return array.at(to);
-  }
-  auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
-  auto* parts = reinterpret_cast<std::uint32_t*>(to + array.parts());
-  constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
-  const std::int64_t fours = array.elements / 4;
-  const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
-  const std::int64_t per_block = tiles_of(fours, most);
-  const int blocks = tiles_of(fours, per_block);
-  launcher.template launch<LargestKernel>({.x = blocks}, {from, parts, fours, per_block}, stream);
-  launcher.template launch<RoundKernel<true>>(
-      grid, {from, elements, eighths, parts, blocks, largest}, stream);
-  return array.at(to);
 }
 
 // Launches Kernel<Tile> for C [m, n], `depth` times at once.
@@ -297,11 +162,22 @@ void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>
   });
 }
 
+// x or dy.
+template <class Launcher>
+Rounded round_images(Launcher& launcher, const GpuConvolution& c, const float* from,
+                     const RoundedArray& array, std::byte* to, GpuStream& stream) {
+  return is_strip_shape(c) ? round_strips(launcher, c, from, array, to, stream)
+                           : round_to(launcher, from, array, to, stream);
+}
+
 template <class Launcher>
 void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Rounded x = round_to(launcher, c.x, arrays.x, c.kept, stream);
+  const Rounded x = round_images(launcher, c, c.x, arrays.x, c.kept, stream);
   const Rounded w = round_to(launcher, c.weight, arrays.weight, arrays.weight_memory(c), stream);
+  if (is_strip_shape(c)) {
+    return launch_strips<false>(launcher, c, forward_args(c), x, w, stream);
+  }
   const WgmmaArgs<ConvolutionForwardArgs> args{forward_args(c), x, w};
   launch_wgmma<WgmmaForwardKernel>(launcher, c.precision, args, args.pass.x.grid_pixels, c.out_c, 1,
                                    stream);
@@ -312,9 +188,10 @@ void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream
   const WgmmaArrays arrays(c);
   const Rounded dy = c.after_weight_gradient
                          ? arrays.y.at(c.workspace)
-                         : round_to(launcher, c.dy, arrays.y, c.workspace, stream);
+                         : round_images(launcher, c, c.dy, arrays.y, c.workspace, stream);
   const Rounded w = arrays.kept_weight(c);
   for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
+    if (is_strip_shape(c)) return launch_strips<true>(launcher, c, pass, dy, w, stream);
     launch_wgmma<WgmmaInputGradientKernel>(launcher, c.precision,
                                            WgmmaArgs<InputGradientArgs>{pass, dy, w}, pixels,
                                            c.in_c, phases, stream);
@@ -324,15 +201,20 @@ void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream
 template <class Launcher>
 void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const WeightSplit split = wgmma_split(c);
+  const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
   std::byte* const after_dy = c.workspace + arrays.y.bytes();
-  const Rounded dy = round_to(launcher, c.dy, arrays.y, c.workspace, stream);
+  const Rounded x = arrays.kept_x(c);
+  const Rounded dy = round_images(launcher, c, c.dy, arrays.y, c.workspace, stream);
   auto* partials = reinterpret_cast<float*>(after_dy);
   const WeightGradientArgs pass{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
                                 split.terms};
-  launch_wgmma<WgmmaWeightGradientKernel>(launcher, c.precision,
-                                          WgmmaArgs<WeightGradientArgs>{pass, arrays.kept_x(c), dy},
-                                          pass.x.taps, c.out_c, split.splits, stream);
+  if (is_strip_shape(c)) {
+    strip_weight_gradient(launcher, c, pass, x, dy, split, stream);
+  } else {
+    launch_wgmma<WgmmaWeightGradientKernel>(launcher, c.precision,
+                                            WgmmaArgs<WeightGradientArgs>{pass, x, dy}, pass.x.taps,
+                                            c.out_c, split.splits, stream);
+  }
   add_splits(launcher, c, partials, split.splits, stream);
 }
 

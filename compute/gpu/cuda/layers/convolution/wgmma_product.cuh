@@ -2,11 +2,6 @@
 // C = A*B of operands that are gathered from their indices, by wgmma: rows of 128 bytes go from
 // global to shared memory asynchronously, in three stages of 64 slots (wgmma.h), which are terms.
 //
-// tf32 has no wgmma for operands whose rows are neighbours in memory, as those of the weight
-// gradient are. FP16 has, and it has as many significant bits, 11, at twice the rate, but a smaller
-// range: each array is multiplied by the power of two that brings its largest magnitude to
-// 2^14 .. 2^15, and the product is divided by those of its two operands.
-//
 // An operand of C's rows (A) or columns (B) has
 //   kAlongTerms                         whether a row of 128 bytes holds terms, otherwise rows of A
 //                                       or columns of B, 64 of them in a box of 64 terms
@@ -17,8 +12,6 @@
 // Work     per stage: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB from L2:
 //          64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390 and
 //          260 TFLOP/s on an H200
-// Numerics of FP16: elements of at least 2^-28 of an array's largest are rounded to 11 significant
-//          bits, smaller ones to a multiple of at most 2^-38 of it
 // Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
 #include <cstdint>
 
@@ -26,32 +19,15 @@
 #include "compute/gpu/cuda/kernel/wgmma.h"
 #include "compute/gpu/cuda/layers/convolution/operands.cuh"
 #include "compute/gpu/cuda/layers/convolution/product.cuh"
+#include "compute/gpu/cuda/layers/convolution/rounding.cuh"
 
 namespace lab::cuda {
 
 using Words = simt::SharedPtr<std::uint32_t>;
 
-// An operand's array.
-struct Rounded {
-  const std::uint16_t* elements;  // bits of bf16 or, scaled, of FP16
-  const std::uint32_t* largest;   // of FP16: the bits of the largest magnitude before
-};
-
-// The scale of FP16 elements as the exponent of two, -114 to 100.
-LAB_DEVICE int scale_of(std::uint32_t largest) {
-  constexpr int kTarget = 14, kMost = 100;
-  const int scale = kTarget - (static_cast<int>(largest >> 23) - 127);
-  return scale < kMost ? scale : kMost;
-}
-// 2^exponent, -126 to 127.
-LAB_DEVICE float power_of_two(int exponent) {
-  return simt::float_of(static_cast<std::uint32_t>(exponent + 127) << 23);
-}
-
 template <Precision kPrecision, int kColumns>
 struct WgmmaTile {
-  static constexpr bool kScaled = kPrecision == Precision::TF32;
-  static constexpr auto kElement = kScaled ? simt::Element16::Fp16 : simt::Element16::Bf16;
+  static constexpr bool kScaled = is_scaled(kPrecision);
   static constexpr int kM = 128, kN = kColumns, kTerms = 64;
   static constexpr int kThreads = 256;
   static constexpr int kStages = 3;
@@ -61,7 +37,7 @@ struct WgmmaTile {
   static constexpr int kBlocksPerSm = kN == 128 ? 2 : 3;
 };
 
-// ---- Copies: 8 threads per row of 128 bytes, 32 rows at a time
+// ---- Copies: 8 threads per row of 128 bytes, 32 rows at a time with 256 threads
 
 inline constexpr int kBox = simt::kBoxRows;  // and slots of a stage
 inline constexpr int kBoxRowWords = simt::kBoxRowBytes / 4;
@@ -176,19 +152,6 @@ struct MatrixColumns {
 
 // ---- Products
 
-// Divides sums by the scales of A and B, in two steps, because their product may exceed the range.
-template <int kEighths>
-LAB_DEVICE void unscale(float (&sums)[kEighths][4], const Rounded& a, const Rounded& b) {
-  const int exponent = -scale_of(simt::load_readonly<std::uint32_t>(a.largest)) -
-                       scale_of(simt::load_readonly<std::uint32_t>(b.largest));
-  const float first = power_of_two(exponent / 2), second = power_of_two(exponent - exponent / 2);
-  LAB_UNROLL
-  for (int j = 0; j < kEighths; ++j) {
-    LAB_UNROLL
-    for (int i = 0; i < 4; ++i) sums[j][i] = sums[j][i] * first * second;
-  }
-}
-
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
 // their elements and the first row and column of the tile. Calls write(row, col, values) for pairs
 // of columns; n is a multiple of the tile's columns.
@@ -235,8 +198,8 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
     simt::wgmma_begin();
     LAB_UNROLL
     for (int step = 0; step < Tile::kTerms / simt::kWgmmaSlots; ++step) {
-      simt::wgmma<Tile::kElement, kATerms, kBTerms>(sums, stage + group * simt::kBoxBytes,
-                                                    stage + Tile::kBytesOfA, step);
+      simt::wgmma<element_of(Tile::kScaled), kATerms, kBTerms>(
+          sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, step);
     }
     simt::wgmma_commit();
     fill();

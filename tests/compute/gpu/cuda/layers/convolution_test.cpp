@@ -286,7 +286,8 @@ TEST(LayersConvolution, ComputesWholeBoxesOfChannels) {
   check_all({1, 24, 24, 64, 64, 2, 1, 0}, Precision::BF16, true, Tiles::Wgmma);
   bool options = false;
   for (const Case& one : {Case{2, 7, 5, 64, 128, 3, 2, 1}, Case{1, 5, 5, 128, 64, 3, 1, 1},
-                          Case{1, 7, 7, 64, 64, 2, 3, 0}, Case{3, 3, 4, 64, 192, 2, 1, 1}}) {
+                          Case{1, 7, 7, 64, 64, 2, 3, 0}, Case{3, 3, 4, 64, 192, 2, 1, 1},
+                          Case{9, 9, 8, 64, 64, 3, 1, 1}}) {
     for (const Precision precision : {Precision::BF16, Precision::TF32}) {
       check_all(one, precision, options = !options, Tiles::Wgmma);
     }

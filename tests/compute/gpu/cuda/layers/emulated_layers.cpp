@@ -25,6 +25,8 @@ class EmulatedLauncher {
  public:
   explicit EmulatedLauncher(const EmulatedArrays& arrays) : arrays_(arrays) {}
 
+  int multiprocessors() const { return 2; }
+
   template <class Kernel>
   void launch(const cuda::LaunchGrid& grid, const typename Kernel::Args& args,
               GpuStream& /*stream*/) {

@@ -1,0 +1,221 @@
+#pragma once
+// Operands of convolutions by wgmma, rounded to 16 bits per element.
+//
+// bf16   bits of bf16
+// tf32   FP16, because wgmma has no tf32 for operands whose rows are neighbours in memory, as those
+//        of the weight gradient are. FP16 has as many significant bits, 11, at twice the rate, but
+//        a smaller range: each array is multiplied by the power of two that brings its largest
+//        magnitude to 2^14 .. 2^15, and a product is divided by those of its two operands.
+//        Elements of at least 2^-28 of the largest are rounded to 11 significant bits, smaller ones
+//        to a multiple of at most 2^-38 of it
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/kernel/wgmma.h"
+#include "compute/gpu/cuda/layers/convolution/tiles.cuh"
+#include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/gpu_layers.h"
+
+namespace lab::cuda {
+
+constexpr bool is_scaled(Precision precision) {
+  return precision == Precision::TF32;
+}
+constexpr simt::Element16 element_of(bool scaled) {
+  return scaled ? simt::Element16::Fp16 : simt::Element16::Bf16;
+}
+
+// An operand's array.
+struct Rounded {
+  const std::uint16_t* elements;  // bits of bf16 or, scaled, of FP16
+  const std::uint32_t* largest;   // of FP16: the bits of the largest magnitude before
+};
+
+// The scale of FP16 elements as the exponent of two, -114 to 100.
+LAB_DEVICE int scale_of(std::uint32_t largest) {
+  constexpr int kTarget = 14, kMost = 100;
+  const int scale = kTarget - (static_cast<int>(largest >> 23) - 127);
+  return scale < kMost ? scale : kMost;
+}
+// 2^exponent, -126 to 127.
+LAB_DEVICE float power_of_two(int exponent) {
+  return simt::float_of(static_cast<std::uint32_t>(exponent + 127) << 23);
+}
+
+// Divides sums by the scales of A and B, in two steps, because their product may exceed the range.
+template <int kEighths>
+LAB_DEVICE void unscale(float (&sums)[kEighths][4], const Rounded& a, const Rounded& b) {
+  const int exponent = -scale_of(simt::load_readonly<std::uint32_t>(a.largest)) -
+                       scale_of(simt::load_readonly<std::uint32_t>(b.largest));
+  const float first = power_of_two(exponent / 2), second = power_of_two(exponent - exponent / 2);
+  LAB_UNROLL
+  for (int j = 0; j < kEighths; ++j) {
+    LAB_UNROLL
+    for (int i = 0; i < 4; ++i) sums[j][i] = sums[j][i] * first * second;
+  }
+}
+
+// ---- Rounding
+
+// The largest magnitude of each block's part of an array, as bits. The first blocks take the last
+// parts, as in batch norm.
+struct LargestKernel {
+  struct Args {
+    const float* from;
+    std::uint32_t* largest;  // [blocks]
+    std::int64_t fours, fours_per_block;
+  };
+  static constexpr const char* kName = "largest magnitude";
+  static constexpr int kThreads = 512;
+  static constexpr int kMostBlocks = 256;
+
+  static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
+    const int t = simt::thread_idx().x;
+    const int block = simt::grid_dim().x - 1 - simt::block_idx().x;
+    const std::int64_t begin = block * args.fours_per_block;
+    const std::int64_t end = begin + args.fours_per_block;
+    const std::int64_t last = end < args.fours ? end : args.fours;
+    std::uint32_t most = 0;
+    LAB_UNROLL_BY(4)
+    for (std::int64_t at = begin + t; at < last; at += kThreads) {
+      const auto four = simt::load_readonly<simt::Uint4>(
+          reinterpret_cast<const std::uint32_t*>(args.from) + 4 * at);
+      for (const std::uint32_t bits : {four.x, four.y, four.z, four.w}) {
+        most = max_of(most, bits & 0x7fffffffU);
+      }
+    }
+    most = simt::warp_max(most);
+    if (simt::lane() == 0) of_warps[simt::warp()] = most;
+    simt::sync_threads();
+    if (t >= 32) return;
+    std::uint32_t of_warp = 0;
+    if (t < kThreads / 32) of_warp = of_warps[t];
+    most = simt::warp_max(of_warp);
+    if (t == 0) simt::global(args.largest)[simt::block_idx().x] = most;
+  }
+
+ private:
+  static LAB_DEVICE std::uint32_t max_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
+};
+
+// The arrangement of a rounded array: that of the FP32 array.
+struct SameOrder {
+  std::int64_t eighths;
+
+  // The 8 elements that come to this place, in eighths; -1: zeros.
+  LAB_DEVICE std::int64_t source(std::int64_t place) const { return place; }
+};
+
+// Rounds 8 elements per thread to bf16, from the last to the first, or, scaled, to FP16, after
+// LargestKernel from the first to the last. Order: SameOrder, or another with the same members.
+template <bool kScaled, class Order>
+struct RoundKernel {
+  struct Args {
+    const float* from;
+    std::uint16_t* to;
+    Order order;
+    const std::uint32_t* parts;  // of LargestKernel, for FP16
+    int part_count;              // at most kThreads
+    std::uint32_t* largest;      // of the array, written for FP16
+  };
+  static constexpr const char* kName = "rounding of operands";
+  static constexpr int kThreads = 256;
+
+  static LAB_DEVICE void run(const Args& args) {
+    const int first = simt::block_idx().x, last = simt::grid_dim().x - 1 - first;
+    const std::int64_t at = std::int64_t{kScaled ? first : last} * kThreads + simt::thread_idx().x;
+    float scale = 1;
+    if constexpr (kScaled) scale = power_of_two(scale_of(largest_of(args)));
+    if (at >= args.order.eighths) return;
+    const std::int64_t source = args.order.source(at);
+    float values[8] = {};
+    if (source >= 0) {
+      const float* const from = args.from + 8 * source;
+      cuda_matmul::unpack(values, simt::load_readonly<simt::Float4>(from));
+      cuda_matmul::unpack(values + 4, simt::load_readonly<simt::Float4>(from + 4));
+    }
+    std::uint32_t pairs[4];
+    LAB_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const float low = values[2 * i], high = values[2 * i + 1];
+      pairs[i] = kScaled ? simt::pack_fp16(low * scale, high * scale) : simt::pack_bf16(low, high);
+    }
+    simt::store(args.to + 8 * at, simt::Uint4{pairs[0], pairs[1], pairs[2], pairs[3]});
+  }
+
+ private:
+  static LAB_DEVICE std::uint32_t largest_of(const Args& args) {
+    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
+    const int t = simt::thread_idx().x;
+    std::uint32_t most = 0;
+    if (t < args.part_count) most = simt::global(args.parts)[t];
+    most = simt::warp_max(most);
+    if (simt::lane() == 0) of_warps[simt::warp()] = most;
+    simt::sync_threads();
+    LAB_UNROLL
+    for (int w = 0; w < kThreads / 32; ++w) {
+      const std::uint32_t other = of_warps[w];
+      most = other > most ? other : most;
+    }
+    if (simt::block_idx().x == 0 && t == 0) simt::global(args.largest)[0] = most;
+    return most;
+  }
+};
+
+// A rounded array in memory: its elements, then what is known of the largest.
+struct RoundedArray {
+  std::int64_t elements = 0;
+  bool scaled = false;
+
+  std::int64_t bytes() const { return largest() + (scaled ? kAlignment + parts_bytes() : 0); }
+  Rounded at(std::byte* memory) const {
+    return {reinterpret_cast<const std::uint16_t*>(memory),
+            reinterpret_cast<const std::uint32_t*>(memory + largest())};
+  }
+  // Offsets in bytes.
+  std::int64_t largest() const { return (elements * 2 + kAlignment - 1) / kAlignment * kAlignment; }
+  std::int64_t parts() const { return largest() + kAlignment; }
+
+ private:
+  static constexpr std::int64_t kAlignment = 256;
+  static constexpr std::int64_t parts_bytes() {
+    return LargestKernel::kMostBlocks * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  }
+};
+
+// Rounds `from` to the array in memory from `to` on, which has the elements of order.eighths.
+// fours: elements of `from` / 4.
+template <class Launcher, class Order>
+Rounded round_in_order(Launcher& launcher, const float* from, std::int64_t fours,
+                       const RoundedArray& array, std::byte* to, const Order& order,
+                       GpuStream& stream) {
+  auto* elements = reinterpret_cast<std::uint16_t*>(to);
+  const LaunchGrid grid{.x = tiles_of(order.eighths, RoundKernel<true, Order>::kThreads)};
+  if (!array.scaled) {
+    launcher.template launch<RoundKernel<false, Order>>(
+        grid, {from, elements, order, nullptr, 0, nullptr}, stream);
+    return array.at(to);
+  }
+  auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
+  auto* parts = reinterpret_cast<std::uint32_t*>(to + array.parts());
+  constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
+  const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
+  const std::int64_t per_block = tiles_of(fours, most);
+  const int blocks = tiles_of(fours, per_block);
+  launcher.template launch<LargestKernel>({.x = blocks}, {from, parts, fours, per_block}, stream);
+  launcher.template launch<RoundKernel<true, Order>>(
+      grid, {from, elements, order, parts, blocks, largest}, stream);
+  return array.at(to);
+}
+
+template <class Launcher>
+Rounded round_to(Launcher& launcher, const float* from, const RoundedArray& array, std::byte* to,
+                 GpuStream& stream) {
+  return round_in_order(launcher, from, array.elements / 4, array, to,
+                        SameOrder{array.elements / 8}, stream);
+}
+
+}  // namespace lab::cuda

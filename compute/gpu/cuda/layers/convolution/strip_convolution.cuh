@@ -47,11 +47,11 @@ struct PaddedImages {
             .by_pitch = Divisor::of(c.in_w + 1),
             .by_lines = Divisor::of(c.in_h + 1)};
   }
-  // The place of the first pixel, whose first neighbour is place 0; the end of those of the pixels,
-  // and of all places.
+  // The place of the first pixel, whose first neighbour is place 0.
   LAB_DEVICE int first() const { return pitch + 1; }
-  std::int64_t end() const { return std::int64_t{images} * (height + 1) * pitch; }
-  std::int64_t places() const { return end() + pitch + 1; }
+  // The number of places, and of those from the first pixel's to the last one's.
+  std::int64_t places() const { return span() + 2 * (pitch + 1); }
+  std::int64_t span() const { return std::int64_t{images} * (height + 1) * pitch - (pitch + 1); }
 
   // The pixel at a place, or -1.
   LAB_DEVICE int pixel(int place) const {
@@ -280,8 +280,7 @@ inline std::int64_t strip_elements(const GpuConvolution& c) {
   return PaddedImages::of(c).places() * kStripChannels;
 }
 inline int strip_steps(const GpuConvolution& c) {
-  const PaddedImages images = PaddedImages::of(c);
-  return tiles_of(images.end() - images.first(), kStripPlaces);
+  return tiles_of(PaddedImages::of(c).span(), kStripPlaces);
 }
 
 // A block per SM.

@@ -62,6 +62,9 @@ struct GpuConvolution {
   const float* weight = nullptr;
   const float* bias = nullptr;  // null: none is added
   float* y = nullptr;
+  // Bits of the largest magnitudes of x and dy, if a batch norm has found them. Used with tf32.
+  const std::uint32_t* x_largest = nullptr;
+  const std::uint32_t* dy_largest = nullptr;
 
   const float* dy = nullptr;
   float* dx = nullptr;
@@ -110,6 +113,10 @@ struct GpuBatchNorm {
   float* dresidual = nullptr;  // overwritten; null: not computed
   float* dweight = nullptr;
   float* dbias = nullptr;
+
+  // Where the bits of the largest magnitudes of y and dx are written; null: nowhere.
+  std::uint32_t* y_largest = nullptr;
+  std::uint32_t* dx_largest = nullptr;
 
   std::byte* workspace = nullptr;  // as in GpuConvolution
 };
@@ -235,7 +242,7 @@ class GpuLayers {
   }
 
   virtual void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
-  // Reads x, dy, y (where `relu`), weight, mean and inverse_deviation.
+  // Reads x, dy, weight, bias, mean, inverse_deviation, and y with relu and a residual.
   virtual void batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
 
   virtual void activation_forward(const GpuActivate& activation, GpuStream& stream) = 0;

@@ -244,6 +244,7 @@ Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t
     ++i;
   }
   const Span always{0, 2 * n};
+  request(2 * sizeof(std::uint32_t) * plan.values.size(), always);
   request(a.scratch_bytes, always);
   for (const std::int64_t bytes : {1, 1, 4, 4}) request(bytes * max_batch, always);
   request(sizeof(GpuLossSum), always);
@@ -266,6 +267,27 @@ void assign_restoring(NetworkPlan& plan, std::span<const Lifetime> lives) {
       input.restored_by = found->second;
       producers.erase(found);
     }
+  }
+}
+
+// Gives two numbers of `memory` to each value: to data if its only writer finds their largest
+// magnitude, and to grad if its only reader, which writes it, does.
+void place_largest(NetworkPlan& plan, std::uint32_t* memory) {
+  std::map<const Value*, std::vector<const Op*>> writers, readers;
+  for (const auto& op : plan.ops) {
+    writers[op->output].push_back(op.get());
+    if (op->changes_input()) writers[op->inputs.front().value].push_back(op.get());
+    for (const Input& input : op->inputs) readers[input.value].push_back(op.get());
+  }
+  const auto found = [](const std::vector<const Op*>& ops) {
+    return ops.size() == 1 && ops.front()->gpu_finds_largest();
+  };
+  for (Value& value : plan.values) {
+    const std::vector<const Op*>& used = readers[&value];
+    const bool first_input = used.size() == 1 && used.front()->inputs.front().value == &value;
+    value.largest = found(writers[&value]) ? memory : nullptr;
+    value.grad_largest = found(used) && first_input ? memory + 1 : nullptr;
+    memory += 2;
   }
 }
 
@@ -312,6 +334,7 @@ void Network::place_values(std::int64_t max_batch) {
         live.restored.first >= 0 ? reinterpret_cast<float*>(place()) : live.value->data;
   }
   for (std::size_t i = 0; i < executor_->kept_bytes().size(); ++i) plan_.ops[i]->gpu_kept = place();
+  place_largest(plan_, reinterpret_cast<std::uint32_t*>(place()));
   assign_restoring(plan_, a.lives);
   batch_memory_.scratch = {place(), a.scratch_bytes};
   batch_memory_.labels = reinterpret_cast<std::uint8_t*>(place());

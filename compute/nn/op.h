@@ -37,6 +37,10 @@ struct Value {
   float* data = nullptr;
   float* saved = nullptr;
   float* grad = nullptr;
+  // On a GPU: where a batch norm leaves the bits of the largest magnitude of data and of grad, if
+  // it alone writes them. Null otherwise.
+  std::uint32_t* largest = nullptr;
+  std::uint32_t* grad_largest = nullptr;
 };
 
 class Op;
@@ -185,6 +189,9 @@ class Op {
     static_cast<void>(pass);
     return 0;
   }
+  // Whether the operation finds the largest magnitudes of its output and of its first input's
+  // gradient.
+  virtual bool gpu_finds_largest() const { return false; }
   // Bytes that forward keeps for backward besides values, and where they are.
   virtual std::int64_t gpu_kept_bytes(const GpuPass& pass) const {
     static_cast<void>(pass);

@@ -196,7 +196,7 @@ class LayersBench {
     bench("forward", 3, [&](lab::GpuLayers& layers, GpuStream& stream) {
       layers.batch_norm_forward(norm, stream);
     });
-    bench("backward", 7, [&](lab::GpuLayers& layers, GpuStream& stream) {
+    bench("backward", 5, [&](lab::GpuLayers& layers, GpuStream& stream) {
       layers.batch_norm_backward(norm, stream);
     });
   }

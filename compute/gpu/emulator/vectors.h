@@ -29,6 +29,9 @@ inline float fma(float a, float b, float c) {
 inline float float_of(std::uint32_t bits) {
   return std::bit_cast<float>(bits);
 }
+inline std::uint32_t bits_of(float x) {
+  return std::bit_cast<std::uint32_t>(x);
+}
 inline std::uint16_t to_bf16(float x) {
   if (std::isnan(x)) return 0x7fff;  // result of cvt.rn.bf16.f32 for every NaN
   const auto bits = std::bit_cast<std::uint32_t>(x);

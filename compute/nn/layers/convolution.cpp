@@ -249,6 +249,8 @@ GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
           .weight = pass.state.value(weight_),
           .bias = add_bias_ ? pass.state.value(bias_) : nullptr,
           .y = output->data,
+          .x_largest = in().largest,
+          .dy_largest = output->grad_largest,
           .dy = output->grad,
           .dx = in().grad,
           .accumulate = inputs[0].accumulate,

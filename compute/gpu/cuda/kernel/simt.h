@@ -72,7 +72,7 @@
 //   warp_sum(v), warp_max(v)     over all 32 lanes; every lane receives the result
 // Numbers
 //   fma(a, b, c)                 float, one rounding
-//   float_of(bits)               the float with these bits, a uint32_t
+//   float_of(bits), bits_of(x)   the float with these bits, a uint32_t, and the reverse
 //   to_bf16(x), from_bf16(bits)  bf16 bits in a uint16_t; round to nearest, ties to even
 //   pack_bf16(low, high)         two bf16 values in a uint32_t, `low` in the low half
 //   pack_fp16(low, high)         likewise of FP16; 65520 and more become infinite

@@ -179,6 +179,9 @@ LAB_DEVICE float fma(float a, float b, float c) {
 LAB_DEVICE float float_of(std::uint32_t bits) {
   return __uint_as_float(bits);
 }
+LAB_DEVICE std::uint32_t bits_of(float x) {
+  return __float_as_uint(x);
+}
 LAB_DEVICE std::uint16_t to_bf16(float x) {
   std::uint16_t bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));

@@ -15,6 +15,7 @@
 #include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/gpu/cuda/kernel/wgmma.h"
 #include "compute/gpu/cuda/layers/convolution/tiles.cuh"
+#include "compute/gpu/cuda/layers/largest.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/gpu_layers.h"
 
@@ -72,33 +73,19 @@ struct LargestKernel {
   static constexpr int kMostBlocks = 256;
 
   static LAB_DEVICE void run(const Args& args) {
-    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
-    const int t = simt::thread_idx().x;
     const int block = simt::grid_dim().x - 1 - simt::block_idx().x;
     const std::int64_t begin = block * args.fours_per_block;
     const std::int64_t end = begin + args.fours_per_block;
     const std::int64_t last = end < args.fours ? end : args.fours;
     std::uint32_t most = 0;
     LAB_UNROLL_BY(4)
-    for (std::int64_t at = begin + t; at < last; at += kThreads) {
-      const auto four = simt::load_readonly<simt::Uint4>(
-          reinterpret_cast<const std::uint32_t*>(args.from) + 4 * at);
-      for (const std::uint32_t bits : {four.x, four.y, four.z, four.w}) {
-        most = max_of(most, bits & 0x7fffffffU);
-      }
+    for (std::int64_t at = begin + simt::thread_idx().x; at < last; at += kThreads) {
+      const auto four = simt::load_readonly<simt::Float4>(args.from + 4 * at);
+      for (const float x : {four.x, four.y, four.z, four.w}) most = larger(most, magnitude_bits(x));
     }
-    most = simt::warp_max(most);
-    if (simt::lane() == 0) of_warps[simt::warp()] = most;
-    simt::sync_threads();
-    if (t >= 32) return;
-    std::uint32_t of_warp = 0;
-    if (t < kThreads / 32) of_warp = of_warps[t];
-    most = simt::warp_max(of_warp);
-    if (t == 0) simt::global(args.largest)[simt::block_idx().x] = most;
+    most = block_largest<kThreads>(most);
+    if (simt::thread_idx().x == 0) simt::global(args.largest)[simt::block_idx().x] = most;
   }
-
- private:
-  static LAB_DEVICE std::uint32_t max_of(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 };
 
 // The arrangement of a rounded array: that of the FP32 array.
@@ -109,24 +96,28 @@ struct SameOrder {
   LAB_DEVICE std::int64_t source(std::int64_t place) const { return place; }
 };
 
-// Rounds 8 elements per thread to bf16, from the last to the first, or, scaled, to FP16, after
-// LargestKernel from the first to the last. Order: SameOrder, or another with the same members.
+// Rounds 8 elements per thread to bf16 or, scaled, to FP16. The first blocks take the last
+// elements, except after LargestKernel. Order: SameOrder, or another with the same members.
 template <bool kScaled, class Order>
 struct RoundKernel {
   struct Args {
     const float* from;
     std::uint16_t* to;
     Order order;
-    const std::uint32_t* parts;  // of LargestKernel, for FP16
-    int part_count;              // at most kThreads
-    std::uint32_t* largest;      // of the array, written for FP16
+    bool last_first;
+    // For FP16: largest magnitudes of all parts of the array, at most kThreads; and of the array,
+    // which is written.
+    const std::uint32_t* parts;
+    int part_count;
+    std::uint32_t* largest;
   };
   static constexpr const char* kName = "rounding of operands";
   static constexpr int kThreads = 256;
 
   static LAB_DEVICE void run(const Args& args) {
     const int first = simt::block_idx().x, last = simt::grid_dim().x - 1 - first;
-    const std::int64_t at = std::int64_t{kScaled ? first : last} * kThreads + simt::thread_idx().x;
+    const std::int64_t at =
+        std::int64_t{args.last_first ? last : first} * kThreads + simt::thread_idx().x;
     float scale = 1;
     if constexpr (kScaled) scale = power_of_two(scale_of(largest_of(args)));
     if (at >= args.order.eighths) return;
@@ -148,18 +139,10 @@ struct RoundKernel {
 
  private:
   static LAB_DEVICE std::uint32_t largest_of(const Args& args) {
-    LAB_SHARED(std::uint32_t, of_warps, kThreads / 32);
     const int t = simt::thread_idx().x;
     std::uint32_t most = 0;
     if (t < args.part_count) most = simt::global(args.parts)[t];
-    most = simt::warp_max(most);
-    if (simt::lane() == 0) of_warps[simt::warp()] = most;
-    simt::sync_threads();
-    LAB_UNROLL
-    for (int w = 0; w < kThreads / 32; ++w) {
-      const std::uint32_t other = of_warps[w];
-      most = other > most ? other : most;
-    }
+    most = block_largest<kThreads>(most);
     if (simt::block_idx().x == 0 && t == 0) simt::global(args.largest)[0] = most;
     return most;
   }
@@ -187,34 +170,40 @@ struct RoundedArray {
 };
 
 // Rounds `from` to the array in memory from `to` on, which has the elements of order.eighths.
-// fours: elements of `from` / 4.
+// fours: elements of `from` / 4; known_largest: the bits of their largest magnitude, if known.
 template <class Launcher, class Order>
 Rounded round_in_order(Launcher& launcher, const float* from, std::int64_t fours,
-                       const RoundedArray& array, std::byte* to, const Order& order,
-                       GpuStream& stream) {
+                       const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
+                       const Order& order, GpuStream& stream) {
   auto* elements = reinterpret_cast<std::uint16_t*>(to);
   const LaunchGrid grid{.x = tiles_of(order.eighths, RoundKernel<true, Order>::kThreads)};
   if (!array.scaled) {
     launcher.template launch<RoundKernel<false, Order>>(
-        grid, {from, elements, order, nullptr, 0, nullptr}, stream);
+        grid, {from, elements, order, true, nullptr, 0, nullptr}, stream);
     return array.at(to);
   }
   auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
-  auto* parts = reinterpret_cast<std::uint32_t*>(to + array.parts());
-  constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
-  const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
-  const std::int64_t per_block = tiles_of(fours, most);
-  const int blocks = tiles_of(fours, per_block);
-  launcher.template launch<LargestKernel>({.x = blocks}, {from, parts, fours, per_block}, stream);
+  const std::uint32_t* parts = known_largest;
+  int part_count = 1;
+  if (known_largest == nullptr) {
+    auto* found = reinterpret_cast<std::uint32_t*>(to + array.parts());
+    constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
+    const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
+    const std::int64_t per_block = tiles_of(fours, most);
+    part_count = tiles_of(fours, per_block);
+    launcher.template launch<LargestKernel>({.x = part_count}, {from, found, fours, per_block},
+                                            stream);
+    parts = found;
+  }
   launcher.template launch<RoundKernel<true, Order>>(
-      grid, {from, elements, order, parts, blocks, largest}, stream);
+      grid, {from, elements, order, known_largest != nullptr, parts, part_count, largest}, stream);
   return array.at(to);
 }
 
 template <class Launcher>
-Rounded round_to(Launcher& launcher, const float* from, const RoundedArray& array, std::byte* to,
-                 GpuStream& stream) {
-  return round_in_order(launcher, from, array.elements / 4, array, to,
+Rounded round_to(Launcher& launcher, const float* from, const std::uint32_t* known_largest,
+                 const RoundedArray& array, std::byte* to, GpuStream& stream) {
+  return round_in_order(launcher, from, array.elements / 4, known_largest, array, to,
                         SameOrder{array.elements / 8}, stream);
 }
 

@@ -296,9 +296,10 @@ inline WeightSplit strip_split(const GpuConvolution& c, int multiprocessors) {
 
 template <class Launcher>
 Rounded round_strips(Launcher& launcher, const GpuConvolution& c, const float* from,
-                     const RoundedArray& array, std::byte* to, GpuStream& stream) {
+                     const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
+                     GpuStream& stream) {
   const std::int64_t fours = c.images * c.in_h * c.in_w * (kStripChannels / 4);
-  return round_in_order(launcher, from, fours, array, to,
+  return round_in_order(launcher, from, fours, known_largest, array, to,
                         PaddedOrder{PaddedImages::of(c), array.elements / 8}, stream);
 }
 

@@ -165,16 +165,18 @@ void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>
 // x or dy.
 template <class Launcher>
 Rounded round_images(Launcher& launcher, const GpuConvolution& c, const float* from,
-                     const RoundedArray& array, std::byte* to, GpuStream& stream) {
-  return is_strip_shape(c) ? round_strips(launcher, c, from, array, to, stream)
-                           : round_to(launcher, from, array, to, stream);
+                     const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
+                     GpuStream& stream) {
+  return is_strip_shape(c) ? round_strips(launcher, c, from, known_largest, array, to, stream)
+                           : round_to(launcher, from, known_largest, array, to, stream);
 }
 
 template <class Launcher>
 void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Rounded x = round_images(launcher, c, c.x, arrays.x, c.kept, stream);
-  const Rounded w = round_to(launcher, c.weight, arrays.weight, arrays.weight_memory(c), stream);
+  const Rounded x = round_images(launcher, c, c.x, c.x_largest, arrays.x, c.kept, stream);
+  const Rounded w =
+      round_to(launcher, c.weight, nullptr, arrays.weight, arrays.weight_memory(c), stream);
   if (is_strip_shape(c)) {
     return launch_strips<false>(launcher, c, forward_args(c), x, w, stream);
   }
@@ -186,9 +188,9 @@ void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& strea
 template <class Launcher>
 void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Rounded dy = c.after_weight_gradient
-                         ? arrays.y.at(c.workspace)
-                         : round_images(launcher, c, c.dy, arrays.y, c.workspace, stream);
+  const Rounded dy = c.after_weight_gradient ? arrays.y.at(c.workspace)
+                                             : round_images(launcher, c, c.dy, c.dy_largest,
+                                                            arrays.y, c.workspace, stream);
   const Rounded w = arrays.kept_weight(c);
   for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
     if (is_strip_shape(c)) return launch_strips<true>(launcher, c, pass, dy, w, stream);
@@ -204,7 +206,7 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
   const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
   std::byte* const after_dy = c.workspace + arrays.y.bytes();
   const Rounded x = arrays.kept_x(c);
-  const Rounded dy = round_images(launcher, c, c.dy, arrays.y, c.workspace, stream);
+  const Rounded dy = round_images(launcher, c, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
   auto* partials = reinterpret_cast<float*>(after_dy);
   const WeightGradientArgs pass{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
                                 split.terms};

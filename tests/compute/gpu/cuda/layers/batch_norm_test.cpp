@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -130,9 +133,20 @@ GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
   if (size.residual) norm.dresidual = gpu.output<float>("dresidual", reference.dx.size());
   norm.dweight = gpu.output<float>("dweight", channels);
   norm.dbias = gpu.output<float>("dbias", channels);
+  norm.y_largest = gpu.output<std::uint32_t>("y_largest", 1);
+  norm.dx_largest = gpu.output<std::uint32_t>("dx_largest", 1);
   norm.workspace = gpu.output<std::byte>(
       "workspace", static_cast<std::size_t>(gpu.layers().workspace_bytes(norm)));
   return norm;
+}
+
+// The largest magnitude of an array, as found beside it; not by libraries.
+void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, const float* array,
+                    std::size_t count, const char* what) {
+  if (gpu.by_library()) return;
+  float most = 0;
+  for (const float value : gpu.values(array, count)) most = std::max(most, std::abs(value));
+  EXPECT_EQ(std::bit_cast<float>(gpu.values(found, 1).front()), most) << what;
 }
 
 void check_norm(const NormCase& one) {
@@ -150,11 +164,13 @@ void check_norm(const NormCase& one) {
     expect_close(gpu, norm.running_variance, reference.moved_variance, tolerance,
                  "running_variance");
     expect_close(gpu, norm.y, reference.y, 1e-5, "y");
+    expect_largest(gpu, norm.y_largest, norm.y, reference.y.size(), "y");
     if (!one.training) return;
     gpu.layers().batch_norm_backward(norm, gpu.stream());
     expect_close(gpu, norm.dbias, reference.dbias, 1e-5, "dbias");
     expect_close(gpu, norm.dweight, reference.dweight, 1e-5, "dweight");
     expect_close(gpu, norm.dx, reference.dx, 1e-5, "dx");
+    expect_largest(gpu, norm.dx_largest, norm.dx, reference.dx.size(), "dx");
     if (one.residual) expect_close(gpu, norm.dresidual, reference.g, 0, "dresidual");
   });
 }

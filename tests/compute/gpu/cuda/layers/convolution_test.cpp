@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -170,6 +171,18 @@ void prepare_gradients(LayersUnderTest& gpu, const Reference& reference, GpuConv
   if (gpu.layers().kept_bytes(c) > 0) gpu.layers().convolution_forward(c, gpu.stream());
 }
 
+std::uint32_t largest_bits(const std::vector<float>& values) {
+  float most = 0;
+  for (const float value : values) most = std::max(most, std::abs(value));
+  return std::bit_cast<std::uint32_t>(most);
+}
+
+// As a batch norm does.
+void give_largest(LayersUnderTest& gpu, const Reference& reference, GpuConvolution& c) {
+  c.x_largest = gpu.input<std::uint32_t>("largest of x", {largest_bits(reference.x)});
+  c.dy_largest = gpu.input<std::uint32_t>("largest of dy", {largest_bits(reference.dy)});
+}
+
 void check_forward(const GpuConvolution& sizes, const Reference& reference, bool bias,
                    Tiles tiles) {
   test::on_layers(tiles, [&](LayersUnderTest& gpu) {
@@ -178,6 +191,7 @@ void check_forward(const GpuConvolution& sizes, const Reference& reference, bool
     c.x = gpu.input("x", reference.x);
     c.weight = gpu.input("weight", reference.weight);
     if (bias) c.bias = gpu.input("bias", reference.bias);
+    if (bias) give_largest(gpu, reference, c);
     c.y = gpu.output<float>("y", reference.y.size());
     add_memory(gpu, c);
     gpu.layers().convolution_forward(c, gpu.stream());
@@ -217,6 +231,7 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
     c.dy = gpu.input("dy", reference.dy);
     c.dweight = gpu.output<float>("dweight", reference.dweight.size());
     if (bias) c.dbias = gpu.output<float>("dbias", reference.dbias.size());
+    if (bias) give_largest(gpu, reference, c);
     gpu.layers().convolution_weight_gradient(c, gpu.stream());
     if (bias && gpu.layers().gradients_are_independent(c)) {
       gpu.layers().convolution_bias_gradient(c, gpu.stream());

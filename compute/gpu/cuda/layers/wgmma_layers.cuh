@@ -1,5 +1,8 @@
 #pragma once
 // GpuLayers with wgmma for the convolutions that it takes, on compute capability 9.0.
+#include <algorithm>
+#include <cstdint>
+
 #include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
 #include "compute/gpu/cuda/layers/layers.cuh"
 
@@ -15,7 +18,8 @@ class WgmmaLayers final : public Layers<Launcher> {
   std::int64_t workspace_bytes(const GpuConvolution& c) const override {
     const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
     if (!is_wgmma_shape(c)) return bytes;
-    return wgmma_workspace_bytes(c, this->launcher().multiprocessors());
+    // Arrays that are not aligned take the portable kernels.
+    return std::max(bytes, wgmma_workspace_bytes(c, this->launcher().multiprocessors()));
   }
   std::int64_t kept_bytes(const GpuConvolution& c) const override {
     check_sizes(c);

@@ -17,7 +17,13 @@
 
 namespace lab::cuda {
 
-// A run of elements of C: add(i, value) is called for each that lies within `columns`.
+// How a product leaves C. An output has
+//   add(row, col, sums)     adds to a run of sums what C has besides the product
+//   write(row, col, sums)   writes the run; called once add() has been called for all runs, so that
+//                           the reads of add() need not wait for writes
+// A run is kRun neighbouring elements, one access if kWide.
+
+// Calls put(i) for each element of a run that lies within `columns`.
 template <bool kWide, int kRun, class Put>
 LAB_DEVICE void for_columns(int col, int columns, const Put& put) {
   LAB_UNROLL
@@ -26,16 +32,34 @@ LAB_DEVICE void for_columns(int col, int columns, const Put& put) {
   }
 }
 
-// Writes kRun neighbouring elements, which are one access if kWide.
 template <bool kWide, int kRun>
-LAB_DEVICE void write_run(simt::GlobalPtr<float> to, int col, int columns,
-                          const float (&values)[kRun]) {
+LAB_DEVICE void write_run(simt::GlobalPtr<float> to, int col, int columns, const float* values) {
   if constexpr (kWide && kRun == 4) {
     simt::store(to + col, simt::Float4{values[0], values[1], values[2], values[3]});
   } else if constexpr (kWide && kRun == 2) {
     simt::store(to + col, simt::Float2{values[0], values[1]});
   } else {
     for_columns<kWide, kRun>(col, columns, [&](int i) { to[col + i] = values[i]; });
+  }
+}
+
+template <bool kWide, int kRun>
+LAB_DEVICE void add_run(simt::GlobalPtr<const float> from, int col, int columns, float* values) {
+  if constexpr (kWide && kRun == 4) {
+    const auto four = simt::load<simt::Float4>(from + col);
+    values[0] += four.x;
+    values[1] += four.y;
+    values[2] += four.z;
+    values[3] += four.w;
+  } else if constexpr (kWide && kRun == 2) {
+    const auto two = simt::load<simt::Float2>(from + col);
+    values[0] += two.x;
+    values[1] += two.y;
+  } else {
+    for_columns<kWide, kRun>(col, columns, [&](int i) {
+      const float more = from[col + i];
+      values[i] += more;
+    });
   }
 }
 
@@ -50,20 +74,21 @@ struct ConvolutionForwardArgs {
 };
 
 template <bool kWide, int kRun>
-LAB_DEVICE void write_forward(const ConvolutionForwardArgs& args, int row, int col,
-                              const float* sums) {
-  float values[kRun];
-  LAB_UNROLL
-  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-  if (args.bias != nullptr) {
-    const auto bias = simt::global(args.bias) + col;
+struct ForwardOutput {
+  const ConvolutionForwardArgs& args;
+
+  LAB_DEVICE void add(int /*row*/, int col, float* sums) const {
+    if (args.bias == nullptr) return;
     for_columns<kWide, kRun>(col, args.out_c, [&](int i) {
-      const float b = bias[i];
-      values[i] += b;
+      const float bias = simt::global(args.bias)[col + i];
+      sums[i] += bias;
     });
   }
-  write_run<kWide>(simt::global(args.y) + std::int64_t{row} * args.out_c, col, args.out_c, values);
-}
+  LAB_DEVICE void write(int row, int col, const float* sums) const {
+    const auto to = simt::global(args.y) + std::int64_t{row} * args.out_c;
+    write_run<kWide, kRun>(to, col, args.out_c, sums);
+  }
+};
 
 template <class Tile, bool kWide>
 struct ConvolutionForwardKernel {
@@ -77,9 +102,7 @@ struct ConvolutionForwardKernel {
     const ProductPart part{args.x.grid_pixels, args.out_c, 0, args.x.taps};
     const RowMajorOperand weight{{args.weight, args.out_c}, args.x.taps};
     multiply_tile<Tile, kWide>(part, PixelRows{args.x}, weight,
-                               [&](int row, int col, const float* sums) {
-                                 write_forward<kWide, Tile::kRun>(args, row, col, sums);
-                               });
+                               ForwardOutput<kWide, Tile::kRun>{args});
   }
 };
 
@@ -131,24 +154,26 @@ struct PhaseWeights : MatrixOperand {
 };
 
 template <bool kWide, int kRun>
-LAB_DEVICE void write_input_gradient(const InputGradientArgs& args, const GradientPhase& phase,
-                                     int row, int col, const float* sums) {
-  const auto [image, place] = divide(row, phase.dy.grid_size);
-  const auto [down, across] = divide(place, phase.dy.grid_width);
-  const std::int64_t line = std::int64_t{image} * args.in_h + phase.first_y + down * args.stride;
-  const std::int64_t pixel = line * args.in_w + phase.first_x + across * args.stride;
-  const auto to = simt::global(args.dx) + pixel * args.in_c;
-  float values[kRun];
-  LAB_UNROLL
-  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-  if (args.accumulate) {
-    for_columns<kWide, kRun>(col, args.in_c, [&](int i) {
-      const float before = to[col + i];
-      values[i] += before;
-    });
+struct InputGradientOutput {
+  const InputGradientArgs& args;
+  const GradientPhase& phase;
+
+  LAB_DEVICE void add(int row, int col, float* sums) const {
+    if (args.accumulate) add_run<kWide, kRun>(dx_of(row), col, args.in_c, sums);
   }
-  write_run<kWide>(to, col, args.in_c, values);
-}
+  LAB_DEVICE void write(int row, int col, const float* sums) const {
+    write_run<kWide, kRun>(dx_of(row), col, args.in_c, sums);
+  }
+
+ private:
+  LAB_DEVICE simt::GlobalPtr<float> dx_of(int row) const {
+    const auto [image, place] = divide(row, phase.dy.grid_size);
+    const auto [down, across] = divide(place, phase.dy.grid_width);
+    const std::int64_t line = std::int64_t{image} * args.in_h + phase.first_y + down * args.stride;
+    const std::int64_t pixel = line * args.in_w + phase.first_x + across * args.stride;
+    return simt::global(args.dx) + pixel * args.in_c;
+  }
+};
 
 // grid.z: phases
 template <class Tile, bool kWide>
@@ -163,10 +188,8 @@ struct InputGradientKernel {
     const GradientPhase phase = args.phases[simt::block_idx().z];
     const ProductPart part{phase.dy.grid_pixels, args.in_c, 0, phase.dy.taps};
     const PhaseWeights weight{{args.weight, args.in_c}, args, phase};
-    multiply_tile<Tile, kWide>(
-        part, PixelRows{phase.dy}, weight, [&](int row, int col, const float* sums) {
-          write_input_gradient<kWide, Tile::kRun>(args, phase, row, col, sums);
-        });
+    multiply_tile<Tile, kWide>(part, PixelRows{phase.dy}, weight,
+                               InputGradientOutput<kWide, Tile::kRun>{args, phase});
   }
 };
 
@@ -190,14 +213,16 @@ LAB_DEVICE ProductPart split_of(const WeightGradientArgs& args) {
 }
 
 template <bool kWide, int kRun>
-LAB_DEVICE void write_weight_gradient(const WeightGradientArgs& args, int row, int col,
-                                      const float* sums) {
-  float values[kRun];
-  LAB_UNROLL
-  for (int i = 0; i < kRun; ++i) values[i] = sums[i];
-  const std::int64_t line = std::int64_t{simt::block_idx().z} * args.x.taps + row;
-  write_run<kWide>(simt::global(args.partials) + line * args.out_c, col, args.out_c, values);
-}
+struct WeightGradientOutput {
+  const WeightGradientArgs& args;
+
+  LAB_DEVICE void add(int /*row*/, int /*col*/, float* /*sums*/) const {}
+  LAB_DEVICE void write(int row, int col, const float* sums) const {
+    const std::int64_t line = std::int64_t{simt::block_idx().z} * args.x.taps + row;
+    const auto to = simt::global(args.partials) + line * args.out_c;
+    write_run<kWide, kRun>(to, col, args.out_c, sums);
+  }
+};
 
 // grid.z: splits
 template <class Tile, bool kWide>
@@ -211,9 +236,7 @@ struct WeightGradientKernel {
   static LAB_DEVICE void run(const Args& args) {
     const TermMajorOperand dy{{args.dy, args.out_c}};
     multiply_tile<Tile, kWide>(split_of(args), TapRows{args.x}, dy,
-                               [&](int row, int col, const float* sums) {
-                                 write_weight_gradient<kWide, Tile::kRun>(args, row, col, sums);
-                               });
+                               WeightGradientOutput<kWide, Tile::kRun>{args});
   }
 };
 

@@ -142,12 +142,12 @@ struct ProductPart {
   int begin, end;
 };
 
-// Computes one tile of C by Tile::kThreads threads; grid.x: tiles of C, row by row. Calls
-// write(row, col, values) for runs of Tile::kRun elements of C that begin within it; with kWide
-// they end within it too, because n is a multiple of 4.
-template <class Tile, bool kWide, class A, class B, class Write>
+// Computes one tile of C by Tile::kThreads threads; grid.x: tiles of C, row by row. Leaves it to
+// `output` (passes.cuh) in runs of Tile::kRun elements that begin within C; with kWide they end
+// within it too, because n is a multiple of 4.
+template <class Tile, bool kWide, class A, class B, class Output>
 LAB_DEVICE void multiply_tile(const ProductPart& part, const A& a_operand, const B& b_operand,
-                              const Write& write) {
+                              const Output& output) {
   using MoverA = TileMover<A, Tile, Tile::kM, kWide>;
   using MoverB = TileMover<B, Tile, Tile::kN, kWide>;
   using LayoutA = typename MoverA::Layout;
@@ -188,8 +188,11 @@ LAB_DEVICE void multiply_tile(const ProductPart& part, const A& a_operand, const
     now = next;
     next = used;
   }
-  tile.for_each_run([&](int r, int c, const float* values) {
-    if (row + r < part.m && col + c < part.n) write(row + r, col + c, values);
+  tile.for_each_run([&](int r, int c, float* sums) {
+    if (row + r < part.m && col + c < part.n) output.add(row + r, col + c, sums);
+  });
+  tile.for_each_run([&](int r, int c, const float* sums) {
+    if (row + r < part.m && col + c < part.n) output.write(row + r, col + c, sums);
   });
 }
 

@@ -156,25 +156,26 @@ struct StripKernel {
     simt::wgmma_commit();
     simt::wgmma_finish(sums);
   }
-  static LAB_DEVICE void write(const Args& args, int step,
-                               const float (&sums)[kStripChannels / 8][4]) {
-    const int row = simt::warp() * 16 + simt::lane() / 4;
-    LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int pixel =
-          args.images.pixel(args.images.first() + step * kStripPlaces + row + 8 * half);
-      if (pixel < 0) continue;
-      LAB_UNROLL
-      for (int j = 0; j < kStripChannels / 8; ++j) {
-        const int col = j * 8 + simt::lane() % 4 * 2;
-        if constexpr (kBackward) {
-          write_input_gradient<true, 2>(args.pass, args.pass.phases[0], pixel, col,
-                                        sums[j] + 2 * half);
-        } else {
-          write_forward<true, 2>(args.pass, pixel, col, sums[j] + 2 * half);
-        }
-      }
+  static LAB_DEVICE void write(const Args& args, int step, float (&sums)[kStripChannels / 8][4]) {
+    if constexpr (kBackward) {
+      write_to(InputGradientOutput<true, 2>{args.pass, args.pass.phases[0]}, args.images, step,
+               sums);
+    } else {
+      write_to(ForwardOutput<true, 2>{args.pass}, args.images, step, sums);
     }
+  }
+  template <class Output>
+  static LAB_DEVICE void write_to(const Output& output, const PaddedImages& images, int step,
+                                  float (&sums)[kStripChannels / 8][4]) {
+    const int first = images.first() + step * kStripPlaces;
+    for_each_pair(sums, [&](int row, int col, float* pair) {
+      const int pixel = images.pixel(first + row);
+      if (pixel >= 0) output.add(pixel, col, pair);
+    });
+    for_each_pair(sums, [&](int row, int col, const float* pair) {
+      const int pixel = images.pixel(first + row);
+      if (pixel >= 0) output.write(pixel, col, pair);
+    });
   }
 };
 
@@ -236,7 +237,10 @@ struct StripWeightGradientKernel {
     LAB_UNROLL
     for (int across = 0; across < kTapsAcross; ++across) {
       if constexpr (kScaled) unscale(sums[across], args.x, args.dy);
-      write(args, down * kTapsAcross + across, sums[across]);
+      const int first = (down * kTapsAcross + across) * kStripChannels - down * simt::kWgmmaRows;
+      for_each_pair(sums[across], [&](int r, int col, const float* pair) {
+        WeightGradientOutput<true, 2>{args.pass}.write(first + r, col, pair);
+      });
     }
   }
 
@@ -254,18 +258,6 @@ struct StripWeightGradientKernel {
   static LAB_DEVICE void finish(float (&sums)[kTapsAcross][kStripChannels / 8][4]) {
     LAB_UNROLL
     for (int across = 0; across < kTapsAcross; ++across) simt::wgmma_finish(sums[across]);
-  }
-  static LAB_DEVICE void write(const Args& args, int tap,
-                               const float (&sums)[kStripChannels / 8][4]) {
-    const int row = tap * kStripChannels + simt::warp() % 4 * 16 + simt::lane() / 4;
-    LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      LAB_UNROLL
-      for (int j = 0; j < kStripChannels / 8; ++j) {
-        write_weight_gradient<true, 2>(args.pass, row + 8 * half, j * 8 + simt::lane() % 4 * 2,
-                                       sums[j] + 2 * half);
-      }
-    }
   }
 };
 

@@ -73,15 +73,15 @@ class SimtTile {
     }
   }
 
-  // Calls write(row, col, values) for each run of kRun elements.
-  template <class Write>
-  LAB_DEVICE void for_each_run(const Write& write) const {
+  // Calls use(row, col, sums) for each run of kRun elements.
+  template <class Use>
+  LAB_DEVICE void for_each_run(const Use& use) {
     LAB_UNROLL
     for (int r = 0; r < kTiling.thread_m; ++r) {
       const int row = row_ + r / kChunk * cuda_matmul::kLanesDown * kChunk + r % kChunk;
       LAB_UNROLL
       for (int c = 0; c < kTiling.thread_n; c += kChunk) {
-        write(row, col_ + c * cuda_matmul::kLanesAcross, sums_[r] + c);
+        use(row, col_ + c * cuda_matmul::kLanesAcross, sums_[r] + c);
       }
     }
   }
@@ -251,15 +251,15 @@ class TensorTile {
     }
   }
 
-  template <class Write>
-  LAB_DEVICE void for_each_run(const Write& write) const {
+  template <class Use>
+  LAB_DEVICE void for_each_run(const Use& use) {
     const int first = Warp::row() + simt::lane() / 4;
     const int col = Warp::col() + simt::lane() % 4 * 2;
     LAB_UNROLL
     for (int i = 0; i < 2 * Warp::kDown; ++i) {
       LAB_UNROLL
       for (int j = 0; j < Warp::kAcross; ++j) {
-        write(first + 8 * i, col + j * cuda_matmul::kMmaN, sums_[i / 2][j] + i % 2 * 2);
+        use(first + 8 * i, col + j * cuda_matmul::kMmaN, sums_[i / 2][j] + i % 2 * 2);
       }
     }
   }

@@ -45,9 +45,7 @@ struct WgmmaForwardKernel : WgmmaKernel<Tile> {
         {x.grid_pixels, args.pass.out_c, 0, x.taps}, args.a, args.b,
         [&](const std::uint16_t* a, int row) { return WindowRows(x, a, row); },
         [&](const std::uint16_t* b, int col) { return MatrixRows<Tile::kN>(b, x.taps, col); },
-        [&](int row, int col, const float* sums) {
-          write_forward<true, 2>(args.pass, row, col, sums);
-        });
+        ForwardOutput<true, 2>{args.pass});
   }
 };
 
@@ -67,9 +65,7 @@ struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
         [&](const std::uint16_t* b, int col) {
           return MatrixColumns<Tile::kN, PhaseWeights>(weight, b, col);
         },
-        [&](int row, int col, const float* sums) {
-          write_input_gradient<true, 2>(pass, phase, row, col, sums);
-        });
+        InputGradientOutput<true, 2>{pass, phase});
   }
 };
 
@@ -88,9 +84,7 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
         [&](const std::uint16_t* b, int col) {
           return MatrixColumns<Tile::kN, TermMajorOperand>(dy, b, col);
         },
-        [&](int row, int col, const float* sums) {
-          write_weight_gradient<true, 2>(pass, row, col, sums);
-        });
+        WeightGradientOutput<true, 2>{pass});
   }
 };
 

@@ -152,13 +152,27 @@ struct MatrixColumns {
 
 // ---- Products
 
+// Calls use(row, col, pair) for each pair of neighbouring columns of this thread, from the first
+// row of the block's warpgroups on.
+template <int kEighths, class Use>
+LAB_DEVICE void for_each_pair(float (&sums)[kEighths][4], const Use& use) {
+  const int first = simt::warp() * 16 + simt::lane() / 4;
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    LAB_UNROLL
+    for (int j = 0; j < kEighths; ++j) {
+      use(first + 8 * half, j * 8 + simt::lane() % 4 * 2, sums[j] + 2 * half);
+    }
+  }
+}
+
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
-// their elements and the first row and column of the tile. Calls write(row, col, values) for pairs
+// their elements and the first row and column of the tile. Leaves C to `output` (passes.cuh) in pairs
 // of columns; n is a multiple of the tile's columns.
-template <class Tile, class MakeA, class MakeB, class Write>
+template <class Tile, class MakeA, class MakeB, class Output>
 LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
                            const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,
-                           const Write& write) {
+                           const Output& output) {
   LAB_DYNAMIC_SHARED(std::uint32_t, shared);
   const Words stages = simt::first_box(shared);
   const int tiles_n = part.n / Tile::kN;
@@ -208,15 +222,12 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   simt::wgmma_finish(sums);
   if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
 
-  const int first = row + group * simt::kWgmmaRows + simt::warp() % 4 * 16 + simt::lane() / 4;
-  LAB_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    if (first + 8 * half >= part.m) continue;
-    LAB_UNROLL
-    for (int j = 0; j < Tile::kN / 8; ++j) {
-      write(first + 8 * half, col + j * 8 + simt::lane() % 4 * 2, sums[j] + 2 * half);
-    }
-  }
+  for_each_pair(sums, [&](int r, int c, float* pair) {
+    if (row + r < part.m) output.add(row + r, col + c, pair);
+  });
+  for_each_pair(sums, [&](int r, int c, const float* pair) {
+    if (row + r < part.m) output.write(row + r, col + c, pair);
+  });
 }
 
 }  // namespace lab::cuda

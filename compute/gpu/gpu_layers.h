@@ -46,7 +46,7 @@ struct GpuGather {
 // pixel.
 //   x [images, in_h, in_w, in_c]   weight [out_c, kernel, kernel, in_c]   bias [out_c]
 //   y [images, out_h, out_w, out_c], out = floor((in + 2 * padding - kernel) / stride) + 1
-// Each function reads and writes only the members that it names, and `kept`. Heights,
+// Each function reads and writes only the members that it names, and scratch memory. Heights,
 // widths, kernel and padding are at most kMaxSide.
 struct GpuConvolution {
   static constexpr std::int64_t kMaxSide = 4096;
@@ -80,7 +80,7 @@ struct GpuConvolution {
   std::byte* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
   // Memory of at least GpuLayers::kept_bytes(), in which the forward pass leaves what it made of x
-  // and weight for the gradients.
+  // and weight for the gradients. All functions of a step get the same sizes and arrays.
   std::byte* kept = nullptr;
 };
 
@@ -114,7 +114,7 @@ struct GpuBatchNorm {
   float* dweight = nullptr;
   float* dbias = nullptr;
 
-  // Where the bits of the largest magnitudes of y and dx are written; null: nowhere.
+  // Where the lab's kernels write the bits of the largest magnitudes of y and dx; null: nowhere.
   std::uint32_t* y_largest = nullptr;
   std::uint32_t* dx_largest = nullptr;
 
@@ -234,15 +234,15 @@ class GpuLayers {
                                            GpuStream& stream) = 0;
   // dbias from dy
   virtual void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
-  // Whether the weight gradient shares no memory with the two others, so that it can run beside
-  // them. Pointers are not read.
+  // Whether the weight gradient writes no memory that the two others use, nor they any of its, so
+  // that it can run beside them. Pointers are not read.
   virtual bool gradients_are_independent(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return false;
   }
 
   virtual void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
-  // Reads x, dy, weight, bias, mean, inverse_deviation, and y with relu and a residual.
+  // Reads x, dy, weight, bias, mean, inverse_deviation, and y where `relu`.
   virtual void batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
 
   virtual void activation_forward(const GpuActivate& activation, GpuStream& stream) = 0;

@@ -158,11 +158,24 @@ void queue_gradients(const GpuPass& pass, GpuConvolution layer, bool input_needs
   GpuLayers& layers = pass.layers();
   const bool other_work = input_needs_grad || layer.dbias != nullptr;
   const bool beside = pass.side != nullptr && other_work && layers.gradients_are_independent(layer);
-  layers.convolution_weight_gradient(layer, beside ? pass.side->fork() : pass.stream());
   layer.after_weight_gradient = !beside;
-  if (input_needs_grad) layers.convolution_input_gradient(layer, pass.stream());
-  if (layer.dbias != nullptr) layers.convolution_bias_gradient(layer, pass.stream());
-  if (beside) pass.side->join();
+  const auto queue_others = [&] {
+    if (input_needs_grad) layers.convolution_input_gradient(layer, pass.stream());
+    if (layer.dbias != nullptr) layers.convolution_bias_gradient(layer, pass.stream());
+  };
+  if (!beside) {
+    layers.convolution_weight_gradient(layer, pass.stream());
+    return queue_others();
+  }
+  GpuStream& side = pass.side->fork();
+  try {
+    layers.convolution_weight_gradient(layer, side);
+    queue_others();
+  } catch (...) {
+    pass.side->join();  // memory is released on the main stream
+    throw;
+  }
+  pass.side->join();
 }
 
 }  // namespace lab::nn

@@ -46,6 +46,7 @@ void Network::check_batch(std::int64_t batch) const {
 void Network::forward(std::int64_t batch, bool training, const PassOptions& options) {
   check_batch(batch);
   forward_kernels_ = options.kernels;
+  forward_batch_ = batch;
   executor_->forward(batch_memory_, batch, training, options);
 }
 
@@ -58,7 +59,11 @@ void Network::backward(std::int64_t batch, const PassOptions& options) {
     throw Error(Errc::InvalidArgument,
                 trf("{}: backward uses other kernels than forward; use the same for both", name()));
   }
-  check_batch(batch);
+  if (batch != forward_batch_) {
+    throw Error(Errc::InvalidArgument,
+                trf("{}: backward of {} images after forward of {}; use the same number for both",
+                    name(), batch, forward_batch_));
+  }
   executor_->backward(batch_memory_, batch, options);
 }
 
@@ -70,6 +75,7 @@ BatchResult Network::step(std::int64_t batch, double divisor, const PassOptions&
 void Network::queue_step(std::int64_t batch, double divisor, const PassOptions& options) {
   check_batch(batch);
   forward_kernels_ = options.kernels;
+  forward_batch_ = batch;
   executor_->queue_step(batch_memory_, batch, divisor, options);
 }
 

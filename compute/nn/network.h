@@ -132,6 +132,7 @@ class Network {
   BatchMemory batch_memory_;
   std::deque<RunningStatistics> kept_;      // on a CPU device
   Kernels forward_kernels_ = Kernels::Lab;  // of the latest forward pass
+  std::int64_t forward_batch_ = 0;          // likewise
 };
 
 // Redraws every parameter and resets the running statistics, on every device to the same values. A

@@ -270,7 +270,7 @@ void assign_restoring(NetworkPlan& plan, std::span<const Lifetime> lives) {
   }
 }
 
-// Gives two numbers of `memory` to each value: to data if its only writer finds their largest
+// Gives two numbers of `memory` to each value: to data if its only writer finds the largest
 // magnitude, and to grad if its only reader, which writes it, does.
 void place_largest(NetworkPlan& plan, std::uint32_t* memory) {
   std::map<const Value*, std::vector<const Op*>> writers, readers;

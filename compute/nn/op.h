@@ -37,8 +37,8 @@ struct Value {
   float* data = nullptr;
   float* saved = nullptr;
   float* grad = nullptr;
-  // On a GPU: where a batch norm leaves the bits of the largest magnitude of data and of grad, if
-  // it alone writes them. Null otherwise.
+  // Where a batch norm on a GPU leaves the bits of the largest magnitude of data and of grad, if it
+  // alone writes them. Null otherwise.
   std::uint32_t* largest = nullptr;
   std::uint32_t* grad_largest = nullptr;
 };

@@ -166,7 +166,7 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
   const ChannelPair running = pass.state.running(running_);
   const ChannelPair latest = pass.state.latest(running_);
   const bool residual = has_residual();
-  const bool needed = pass.products == Precision::TF32;
+  const bool tf32 = pass.products == Precision::TF32;
   return {.rows = pass.batch * output->shape.height * output->shape.width,
           .channels = channels_,
           .images = pass.batch,
@@ -189,8 +189,8 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
           .dresidual = residual && inputs[1].needs_grad ? in(1).grad : nullptr,
           .dweight = pass.state.grad(weight_),
           .dbias = pass.state.grad(bias_),
-          .y_largest = needed ? output->largest : nullptr,
-          .dx_largest = needed ? in().grad_largest : nullptr,
+          .y_largest = tf32 ? output->largest : nullptr,
+          .dx_largest = tf32 ? in().grad_largest : nullptr,
           .workspace = pass.workspace.data};
 }
 

@@ -66,6 +66,16 @@ TEST(Network, RejectsABatchBeyondItsMemory) {
   EXPECT_THROW(Network(plan_model("softmax"), machine.at(cpu()), 0), Error);
 }
 
+TEST(Network, RejectsABackwardOfAnotherBatch) {
+  Machine machine;
+  Network network(plan_model("softmax"), machine.at(cpu()), 4);
+  network.forward(3, true, {});
+  network.loss(3, 3.0);
+  const std::string message =
+      test::message_of([&] { network.backward(2, {}); }, Errc::InvalidArgument);
+  EXPECT_NE(message.find("backward of 2 images after forward of 3"), std::string::npos) << message;
+}
+
 // The N of "batches of up to N images" in the refusal of a batch.
 std::int64_t largest_batch(Machine& machine, Device device, std::int64_t batch,
                            Errc code = Errc::OutOfMemory) {

@@ -5,8 +5,9 @@
 //
 // An operand is in boxes of 128-byte rows. A row holds 64 slots (terms of the product) of a row of
 // A or of a column of B; or a slot of 64 rows or columns, with 64 slots per box and the box of the
-// next 64 columns directly after it. The piece p of 16 bytes of the row at byte 128r of shared
-// memory is stored at p ^ r % 8. A box may begin at any row.
+// next 64 columns directly after it, or, of 64 rows or columns in all, more slots. The piece p of
+// 16 bytes of the row at byte 128r of shared memory is stored at p ^ r % 8. A box may begin at any
+// row.
 //
 //   Box                       the address of a box: a number on the device; box + bytes moves it
 //   first_box(shared)         the first element of dynamic shared memory at a multiple of 1024

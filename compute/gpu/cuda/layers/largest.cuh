@@ -1,6 +1,6 @@
 #pragma once
-// The largest magnitude of many numbers, as bits, which are in the order of the magnitudes: not a
-// number is above infinity.
+// The largest magnitude of many numbers, as bits, which are in the order of the magnitudes; a NaN
+// is above infinity.
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"

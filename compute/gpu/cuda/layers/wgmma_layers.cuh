@@ -43,8 +43,7 @@ class WgmmaLayers final : public Layers<Launcher> {
   void convolution_bias_gradient(const GpuConvolution& c, GpuStream& stream) override {
     if (!takes_wgmma(c)) return Portable::convolution_bias_gradient(c, stream);
     check_sizes(c);
-    cuda::convolution_bias_gradient(this->launcher(), c, c.workspace + WgmmaArrays(c).y.bytes(),
-                                    stream);
+    cuda::convolution_bias_gradient(this->launcher(), c, WgmmaArrays(c).partials(c), stream);
   }
   bool gradients_are_independent(const GpuConvolution& c) const override {
     return !is_wgmma_shape(c);

@@ -7,7 +7,8 @@
 //        a smaller range: each array is multiplied by the power of two that brings its largest
 //        magnitude to 2^14 .. 2^15, and a product is divided by those of its two operands.
 //        Elements of at least 2^-28 of the largest are rounded to 11 significant bits, smaller ones
-//        to a multiple of at most 2^-38 of it
+//        to a multiple of at most 2^-38 of it. Below a largest magnitude of 2^-86 the steps no
+//        longer shrink; beside one that is not finite, elements become 0
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,11 @@ namespace lab::cuda {
 constexpr bool is_scaled(Precision precision) {
   return precision == Precision::TF32;
 }
+// Calls work.operator()<is_scaled(precision)>().
+template <class Work>
+void with_scaled(Precision precision, const Work& work) {
+  is_scaled(precision) ? work.template operator()<true>() : work.template operator()<false>();
+}
 constexpr simt::Element16 element_of(bool scaled) {
   return scaled ? simt::Element16::Fp16 : simt::Element16::Bf16;
 }
@@ -31,7 +37,7 @@ constexpr simt::Element16 element_of(bool scaled) {
 // An operand's array.
 struct Rounded {
   const std::uint16_t* elements;  // bits of bf16 or, scaled, of FP16
-  const std::uint32_t* largest;   // of FP16: the bits of the largest magnitude before
+  const std::uint32_t* largest;   // of FP16: the bits of the largest magnitude before scaling
 };
 
 // The scale of FP16 elements as the exponent of two, -114 to 100.
@@ -113,6 +119,7 @@ struct RoundKernel {
   };
   static constexpr const char* kName = "rounding of operands";
   static constexpr int kThreads = 256;
+  static_assert(LargestKernel::kMostBlocks <= kThreads);
 
   static LAB_DEVICE void run(const Args& args) {
     const int first = simt::block_idx().x, last = simt::grid_dim().x - 1 - first;

@@ -1,7 +1,7 @@
 #pragma once
 // The passes of a convolution by wgmma. The operands are rounded to 16 bits per element first,
 // which costs a pass over them and halves what the product reads, several times, from L2. Forward
-// keeps its operands for the two gradients.
+// keeps its operands for the two gradients, 2 bytes per element of x and of weight.
 //
 // Limits   bf16 and tf32; in_c and out_c multiples of 64; kernels larger than one pixel, because
 //          with one the product reads each operand too rarely; 16-byte aligned arrays; compute
@@ -111,19 +111,17 @@ struct WgmmaArrays {
   Rounded kept_x(const GpuConvolution& c) const { return x.at(c.kept); }
   std::byte* weight_memory(const GpuConvolution& c) const { return c.kept + x.bytes(); }
   Rounded kept_weight(const GpuConvolution& c) const { return weight.at(weight_memory(c)); }
+  // In GpuConvolution::workspace, after dy: the partial sums.
+  std::byte* partials(const GpuConvolution& c) const { return c.workspace + y.bytes(); }
 };
 
 // Calls work(Tile) for the widest tile whose columns divide n.
 template <class Work>
 void with_wgmma_tile(Precision precision, std::int64_t n, const Work& work) {
-  const bool wide = n % 128 == 0;
-  if (precision == Precision::TF32) {
-    wide ? work.template operator()<WgmmaTile<Precision::TF32, 128>>()
-         : work.template operator()<WgmmaTile<Precision::TF32, 64>>();
-  } else {
-    wide ? work.template operator()<WgmmaTile<Precision::BF16, 128>>()
-         : work.template operator()<WgmmaTile<Precision::BF16, 64>>();
-  }
+  with_scaled(precision, [&]<bool kScaled>() {
+    n % 128 == 0 ? work.template operator()<WgmmaTile<kScaled, 128>>()
+                 : work.template operator()<WgmmaTile<kScaled, 64>>();
+  });
 }
 
 inline WeightSplit wgmma_split(const GpuConvolution& c, int multiprocessors) {
@@ -198,10 +196,9 @@ template <class Launcher>
 void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
   const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
-  std::byte* const after_dy = c.workspace + arrays.y.bytes();
   const Rounded x = arrays.kept_x(c);
   const Rounded dy = round_images(launcher, c, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
-  auto* partials = reinterpret_cast<float*>(after_dy);
+  auto* partials = reinterpret_cast<float*>(arrays.partials(c));
   const WeightGradientArgs pass{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
                                 split.terms};
   if (is_strip_shape(c)) {

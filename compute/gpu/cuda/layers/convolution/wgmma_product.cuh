@@ -25,9 +25,9 @@ namespace lab::cuda {
 
 using Words = simt::SharedPtr<std::uint32_t>;
 
-template <Precision kPrecision, int kColumns>
+template <bool kScale, int kColumns>
 struct WgmmaTile {
-  static constexpr bool kScaled = is_scaled(kPrecision);
+  static constexpr bool kScaled = kScale;
   static constexpr int kM = 128, kN = kColumns, kTerms = 64;
   static constexpr int kThreads = 256;
   static constexpr int kStages = 3;
@@ -167,8 +167,8 @@ LAB_DEVICE void for_each_pair(float (&sums)[kEighths][4], const Use& use) {
 }
 
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
-// their elements and the first row and column of the tile. Leaves C to `output` (passes.cuh) in pairs
-// of columns; n is a multiple of the tile's columns.
+// their elements and the first row and column of the tile. Leaves C to `output` (passes.cuh) in
+// pairs of columns; n is a multiple of the tile's columns.
 template <class Tile, class MakeA, class MakeB, class Output>
 LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
                            const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,

@@ -156,10 +156,13 @@ struct Reference {
   }
 };
 
+// As for a larger batch, which the memory of a network is made for.
 void add_memory(LayersUnderTest& gpu, GpuConvolution& c) {
-  c.workspace_bytes = gpu.layers().workspace_bytes(c);
+  GpuConvolution larger = c;
+  ++larger.images;
+  c.workspace_bytes = gpu.layers().workspace_bytes(larger);
   c.workspace = gpu.output<std::byte>("workspace", static_cast<std::size_t>(c.workspace_bytes));
-  c.kept = gpu.output<std::byte>("kept", static_cast<std::size_t>(gpu.layers().kept_bytes(c)));
+  c.kept = gpu.output<std::byte>("kept", static_cast<std::size_t>(gpu.layers().kept_bytes(larger)));
 }
 
 // Gives x, weight and y, and runs the forward pass if the gradients need what it keeps.
@@ -325,22 +328,33 @@ TEST(LayersConvolution, AddsManySplits) {
   check_all({9, 23, 24, 2, 5, 3, 1, 1}, Precision::F32, true);
 }
 
-// Arrays that begin 4 bytes past a multiple of 16, which the lab's kernels accept.
-TEST(LayersConvolution, AcceptsUnalignedArrays) {
-  LAB_REQUIRE_LAYERS();
-  const GpuConvolution sizes = convolution_of({1, 4, 4, 4, 8, 3, 1, 1}, Precision::F32);
+// An x that begins 4 bytes past a multiple of 16, which the lab's kernels accept, with any
+// channels.
+void check_unaligned(const Case& one, Precision precision, Tiles tiles) {
+  const GpuConvolution sizes = convolution_of(one, precision);
   const Reference reference(sizes);
   std::vector<float> shifted = {0};
   shifted.insert(shifted.end(), reference.x.begin(), reference.x.end());
-  test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+  test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     if (gpu.by_library()) return;
     GpuConvolution c = sizes;
     c.x = gpu.input("x", shifted) + 1;
     c.weight = gpu.input("weight", reference.weight);
     c.y = gpu.output<float>("y", reference.y.size());
+    c.dy = gpu.input("dy", reference.dy);
+    c.dweight = gpu.output<float>("dweight", reference.dweight.size());
+    add_memory(gpu, c);
     gpu.layers().convolution_forward(c, gpu.stream());
     expect_near(gpu, c.precision, c.y, reference.y, "y");
+    gpu.layers().convolution_weight_gradient(c, gpu.stream());
+    expect_near(gpu, c.precision, c.dweight, reference.dweight, "dweight");
   });
+}
+
+TEST(LayersConvolution, AcceptsUnalignedArrays) {
+  LAB_REQUIRE_LAYERS();
+  check_unaligned({1, 4, 4, 4, 8, 3, 1, 1}, Precision::F32, Tiles::Chosen);
+  check_unaligned({1, 5, 4, 64, 64, 3, 1, 1}, Precision::BF16, Tiles::Wgmma);
 }
 
 TEST(LayersConvolution, UsesTheWorkspaceOfALargerBatch) {

@@ -22,6 +22,8 @@
 
 namespace lab::simt {
 
+enum class Element16 { Bf16, Fp16 };  // of 16 bits
+
 struct FragmentIndex {
   int row, col;
 };

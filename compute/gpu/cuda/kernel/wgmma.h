@@ -16,10 +16,11 @@
 //   publish_stores()          makes this thread's copies visible to wgmma; before the barrier
 //   wgmma_begin()             before the first wgmma of a group
 //   wgmma<kElement, kASlots, kBSlots>(sums, a, b, step)
-//                             sums += A * B, asynchronous; slots 16 * step .. 16 * step + 15 of
-//                             both operands, whose rows hold slots or not. sums [N / 8][4] of a
-//                             thread: with w = warp() % 4, g = lane() / 4, q = lane() % 4,
-//                             sums[j][i] is row 16w + g (+8: i >= 2), column 8j + 2q + i % 2
+//                             sums += A * B, asynchronous, of elements of type kElement, an
+//                             Element16; slots 16 * step .. 16 * step + 15 of both operands, whose
+//                             rows hold slots or not. sums [N / 8][4] of a thread: with
+//                             w = warp() % 4, g = lane() / 4, q = lane() % 4, sums[j][i] is row
+//                             16w + g (+8: i >= 2), column 8j + 2q + i % 2
 //   wgmma_commit()            after the last wgmma of a group
 //   wgmma_finish(sums)        waits for all groups; before, neither sums nor boxes may be touched
 //
@@ -29,7 +30,6 @@
 #include "compute/gpu/cuda/kernel/simt.h"
 
 namespace lab::simt {
-enum class Element16 { Bf16, Fp16 };
 inline constexpr int kBoxRowBytes = 128;
 inline constexpr int kBoxAlignment = 1024;
 inline constexpr int kBoxRows = 64;  // of a box whose rows are slots, and slots of a row

@@ -307,7 +307,7 @@ void launch_strips(Launcher& launcher, const GpuConvolution& c, const Pass& pass
     launcher.template launch<Kernel>(
         {.x = blocks}, {pass, images, static_cast<int>(images.places()), steps, a, b}, stream);
   };
-  is_scaled(c.precision) ? launch.template operator()<true>() : launch.template operator()<false>();
+  with_scaled(c.precision, launch);
 }
 
 template <class Launcher>
@@ -322,7 +322,7 @@ void strip_weight_gradient(Launcher& launcher, const GpuConvolution& c,
          split.terms / kStripPlaces, x, dy},
         stream);
   };
-  is_scaled(c.precision) ? launch.template operator()<true>() : launch.template operator()<false>();
+  with_scaled(c.precision, launch);
 }
 
 }  // namespace lab::cuda

@@ -294,6 +294,34 @@ void Pair::next() {
   if (row_) row_->next();
 }
 
+void FactColumns::add(std::string label, Maybe<std::string> value, std::string hint,
+                      std::string path) {
+  facts_.push_back({std::move(label), std::move(value), std::move(hint), std::move(path)});
+}
+
+FactColumns::~FactColumns() {
+  if (facts_.empty()) return;
+  constexpr std::size_t kMostColumns = 3;
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p_) / units_));
+  const std::size_t most = std::min({fit, kMostColumns, facts_.size()});
+  const auto [lines, columns] = even_columns(facts_.size(), most);
+  constexpr float kGutter = -16;  // so that a value and the next label are not read as one
+  std::vector<float> weights = {1};
+  for (std::size_t i = 1; i < columns; ++i) weights.insert(weights.end(), {kGutter, 1});
+  Row row(p_.ui, weights);
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const Fact& one = facts_[i];
+    if (i % lines == 0) {
+      if (i > 0) row.next();  // the gutter
+      row.next();
+    }
+    fact(p_.ui, one.label, one.value, one.hint);
+    if (!one.path.empty()) {
+      record_item(p_.ui, one.path, "text", one.label, one.value ? *one.value : "N/A");
+    }
+  }
+}
+
 void synthetic_badge(const Panel& p) {
   ImGui::SameLine();
   badge(p.ui, tr("synthetic"), Tone::Warning);

@@ -170,6 +170,30 @@ class Pair {
   std::optional<Row> row_;
 };
 
+// Draws rows of a label and its value in as many columns as fit.
+class FactColumns {
+ public:
+  // `units`: the narrowest useful column.
+  explicit FactColumns(const Panel& p, float units = 250) : p_(p), units_(units) {}
+  // Draws what was added.
+  ~FactColumns();
+  FactColumns(const FactColumns&) = delete;
+  FactColumns& operator=(const FactColumns&) = delete;
+  // With a path, the line is recorded under it as a text.
+  void add(std::string label, Maybe<std::string> value, std::string hint = {},
+           std::string path = {});
+
+ private:
+  struct Fact {
+    std::string label;
+    Maybe<std::string> value;
+    std::string hint, path;
+  };
+  const Panel& p_;
+  float units_;
+  std::vector<Fact> facts_;
+};
+
 // Returns the running job's results; until there are any, those of the previous job.
 template <typename Results>
 const Results& shown(const Kept<Results>& kept) {

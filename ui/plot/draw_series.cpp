@@ -89,6 +89,22 @@ ImVec2 between(ImVec2 a, ImVec2 b, float share) {
   return {a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share};
 }
 
+// ImGui moves the vertices of a corner along its bisector, where the sides of an acute corner would
+// taper off; such a corner therefore ends one polyline and begins the next.
+void solid_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, float width) {
+  std::size_t begin = 0;
+  const auto draw_to = [&](std::size_t end) {
+    list->AddPolyline(points.data() + begin, static_cast<int>(end - begin), color, 0, width);
+  };
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const ImVec2 a = points[i - 1], b = points[i], c = points[i + 1];
+    if ((b.x - a.x) * (c.x - b.x) + (b.y - a.y) * (c.y - b.y) >= 0) continue;
+    draw_to(i + 1);
+    begin = i;
+  }
+  draw_to(points.size());
+}
+
 void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                  float width, float unit) {
   const Pattern pattern = pattern_of(line);
@@ -96,9 +112,7 @@ void broken_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, 
   float left = pattern[0] * unit;
   std::vector<ImVec2> stroke{points.front()};
   const auto flush = [&] {
-    if (stroke.size() > 1) {
-      list->AddPolyline(stroke.data(), static_cast<int>(stroke.size()), color, 0, width);
-    }
+    if (stroke.size() > 1) solid_path(list, stroke, color, width);
     stroke.clear();
   };
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -250,7 +264,7 @@ void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Li
                float width, float unit) {
   if (points.size() < 2) return;
   if (line == Line::Solid) {
-    list->AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, width);
+    solid_path(list, points, color, width);
   } else {
     broken_path(list, points, color, line, width, unit);
   }

@@ -277,15 +277,18 @@ bool combo(Ui& ui, std::string_view path, std::string_view label,
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
                std::span<const std::string> choices, int& index, std::string_view text) {
   control_label(ui, label);
-  const Field field = next_field(ui);
+  ImFont* font = ui.fonts.body;
+  const float inset = ui.px(3), count = std::max(1.0F, static_cast<float>(choices.size()));
+  Field field = next_field(ui);
+  if (label.empty()) {
+    const float each = std::max(ui.px(72), widest(font, choices) + ui.px(32));
+    field.max.x = std::min(field.max.x, std::round(field.min.x + each * count + 2 * inset));
+  }
   ImGui::Dummy({field.width(), field.max.y - field.min.y});
   if (!ImGui::IsItemVisible()) return false;
   draw_field(ui, field, false, false, false);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* font = ui.fonts.body;
-  const float inset = ui.px(3);
-  const float each =
-      (field.width() - 2 * inset) / std::max(1.0F, static_cast<float>(choices.size()));
+  const float each = (field.width() - 2 * inset) / count;
   bool changed = false;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const std::string_view choice = choices[static_cast<std::size_t>(i)];

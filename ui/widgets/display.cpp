@@ -40,13 +40,15 @@ bool text_item(ImVec2 size) {
 // A value that does not fit beside its label is placed below it, wrapped.
 void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                std::string_view text) {
+  constexpr float kWidest = 520;  // units between which the eye still connects label and value
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
   ImFont* font = ui.fonts.body;
-  const float line = ui.px(18);
-  const float label_width = std::min(text_size(font, label).x, width);
+  const float line = ui.px(18), room = ImGui::GetContentRegionAvail().x;
+  const float label_width = std::min(text_size(font, label).x, room);
   const float wanted = text_size(font, value).x;
-  const bool beside = label_width + ui.px(12) + wanted <= width;
+  const float needed = label_width + ui.px(12) + wanted;
+  const bool beside = needed <= room;
+  const float width = beside ? std::min(room, std::max(needed, ui.px(kWidest))) : room;
   const std::string lines = break_lines(font, value, width);
   const ImVec2 below = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.data(),
                                            lines.data() + lines.size());

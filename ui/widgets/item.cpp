@@ -135,6 +135,11 @@ bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, I
   const char* end = nullptr;
   font->CalcTextSizeA(font->FontSize, room, 0, text.data(), text.data() + text.size(), &end);
   std::string cut(text.substr(0, static_cast<std::size_t>(end - text.data())));
+  // The first digits of a number would be another number.
+  const auto in_number = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
+  if (in_number(text[cut.size()])) {
+    while (!cut.empty() && in_number(cut.back())) cut.pop_back();
+  }
   while (!cut.empty() && cut.back() == ' ') cut.pop_back();
   draw_text(list, font, pos, color, cut.append(kEllipsis));
   return true;

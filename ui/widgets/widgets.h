@@ -77,8 +77,9 @@ void muted(Ui& ui, std::string_view text);    // wrapped, muted
 void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
 // "4.31 TB/s": number in text colour, unit in muted; `text` as returned by format_si.
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
-// "label            value" across the width. The value is right-aligned, or below the label if it
-// does not fit. A missing value shows N/A with the reason as tooltip.
+// "label            value" on a line of at most 520 units, unless both together are longer. The
+// value is right-aligned, or below the label if it does not fit. A missing value shows N/A with the
+// reason as tooltip.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
@@ -127,6 +128,7 @@ bool combo(Ui& ui, std::string_view path, std::string_view label,
 // the translation of their labels.
 bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view hint,
                std::span<const ValueName> choices, int& index);
+// Fills the width like a field, but is only as wide as its choices need without a label.
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
                std::span<const std::string> choices, int& index, std::string_view hint = {});
 // A slider with its label and the value as text on one line, 32 units high. Arrow keys step.

@@ -299,9 +299,15 @@ class ScalingExperiment final : public Experiment {
       return trf("measured on {}: {} for {} images", to_string(device),
                  format_seconds(full.seconds), full.images);
     }
-    return trf("measured on {}: {} for {} images, {} of it fixed (fitted to {} batch sizes)",
-               to_string(device), format_seconds(full.seconds), full.images,
-               time.fixed_s > 0 ? format_seconds(time.fixed_s) : "0 s", measured_.size());
+    const std::string step = format_seconds(full.seconds);
+    return time.fixed_s > 0
+               ? trf("measured on {}: {} for {} images, of which {} fixed according to {} batch "
+                     "sizes",
+                     to_string(device), step, full.images, format_seconds(time.fixed_s),
+                     measured_.size())
+               : trf("measured on {}: {} for {} images, nothing of it fixed according to {} batch "
+                     "sizes",
+                     to_string(device), step, full.images, measured_.size());
   }
 
   // The part of a given step time that grows with the batch.

@@ -160,18 +160,9 @@ void split_field(const Panel& p) {
   }
 }
 
-// A label above its value on a line of its own, which is cut rather than broken.
 void machine_fact(const Panel& p, const char* label, const std::string& value) {
   caption(p.ui, label);
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  ImFont* font = p.ui.fonts.body;
-  const std::string shown = value.empty() ? "N/A" : value;
-  ImGui::Dummy({width, font->FontSize});
-  if (!ImGui::IsItemVisible()) return;
-  if (draw_text_fitted(ImGui::GetWindowDrawList(), font, pos, width, p.ui.theme->text, shown)) {
-    hint(p.ui, shown);
-  }
+  body(p.ui, value.empty() ? "N/A" : value);
 }
 
 void machine_card(const Panel& p) {

@@ -15,9 +15,6 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kFactUnits = 250;  // the narrowest useful column of facts
-constexpr std::size_t kMostColumns = 3;
-
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
   return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
@@ -215,28 +212,6 @@ Beside::Beside(const Panel& p) {
 
 void Beside::next() {
   if (row_) row_->next();
-}
-
-void FactColumns::add(std::string label, Maybe<std::string> value, std::string hint) {
-  facts_.push_back({std::move(label), std::move(value), std::move(hint)});
-}
-
-FactColumns::~FactColumns() {
-  if (facts_.empty()) return;
-  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p_) / kFactUnits));
-  const std::size_t most = std::min({fit, kMostColumns, facts_.size()});
-  const auto [lines, columns] = even_columns(facts_.size(), most);
-  constexpr float kGutter = -16;  // so that a value and the next label are not read as one
-  std::vector<float> weights = {1};
-  for (std::size_t i = 1; i < columns; ++i) weights.insert(weights.end(), {kGutter, 1});
-  Row row(p_.ui, weights);
-  for (std::size_t i = 0; i < facts_.size(); ++i) {
-    if (i % lines == 0) {
-      if (i > 0) row.next();  // the gutter
-      row.next();
-    }
-    fact(p_.ui, facts_[i].label, facts_[i].value, facts_[i].hint);
-  }
 }
 
 void draw_devices_page(const Panel& p) {

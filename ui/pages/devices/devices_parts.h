@@ -49,24 +49,4 @@ class Beside {
   std::optional<Row> row_;
 };
 
-// Draws rows of a label and its value in as many columns as fit.
-class FactColumns {
- public:
-  explicit FactColumns(const Panel& p) : p_(p) {}
-  // Draws what was added.
-  ~FactColumns();
-  FactColumns(const FactColumns&) = delete;
-  FactColumns& operator=(const FactColumns&) = delete;
-  void add(std::string label, Maybe<std::string> value, std::string hint = {});
-
- private:
-  struct Fact {
-    std::string label;
-    Maybe<std::string> value;
-    std::string hint;
-  };
-  const Panel& p_;
-  std::vector<Fact> facts_;
-};
-
 }  // namespace lab::ui

@@ -29,12 +29,12 @@ std::string spread(const Timing& t) {
 // --- measured -------------------------------------------------------------------------------
 
 void sample_table(const Panel& p, const LessonRun& run) {
+  FactColumns facts(p, 420);
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     const LessonSample& s = run.samples[i];
     if (drawn_as_strip(s)) continue;
-    const std::string value = s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
-    fact(p.ui, s.series, std::string_view(value), spread(s.time));
-    record_item(p.ui, fmt::format("learn/sample/{}", i), "text", s.series, value);
+    facts.add(s.series, s.text.empty() ? quantity_text(s.value, s.unit) : s.text, spread(s.time),
+              fmt::format("learn/sample/{}", i));
   }
 }
 
@@ -279,15 +279,8 @@ void try_freely(const Panel& p, const LessonInfo& lesson) {
 void answer_row(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!run.done->answer) return;
   const LessonAnswer& answer = *run.done->answer;
-  const bool curve = !lesson.question.at.empty();  // whose texts are long
-  Row row(p.ui, curve ? std::vector<float>{1} : std::vector<float>{1, -16, 1});
-  row.next();
   fact(p.ui, tr("The answer"), std::string_view(answer_text(lesson.question, answer)));
   if (!run.guess) return;
-  if (!curve) {
-    row.next();  // the space between
-    row.next();
-  }
   const std::string how = verdict(lesson.question, run.guess->answer, answer);
   fact(p.ui, tr("The guess is"), std::string_view(how));
   record_item(p.ui, "learn/verdict", "text", how);

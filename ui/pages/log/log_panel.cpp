@@ -59,12 +59,11 @@ void tools(const Panel& p) {
   LogForm& form = p.view.forms.log;
   Card card(p, "log/tools", "");
   if (!card) return;
-  {
-    Pair pair(p, 560);
-    pair.next();
+  const auto filter = [&] {
     input_text(p.ui, "log/filter", tr("Filter"), form.filter,
                tr("Shows lines that contain this text."), tr("any text"));
-    pair.next();
+  };
+  const auto severities = [&] {
     control_label(p.ui, tr("Severity"));
     Row row(p.ui, {1, 1, 1});
     row.next();
@@ -73,11 +72,28 @@ void tools(const Panel& p) {
     checkbox(p.ui, "log/warning", tr("Warning"), form.warning);
     row.next();
     checkbox(p.ui, "log/error", tr("Error"), form.error);
+  };
+  const auto copy = [&] {
+    if (button(p.ui, "log/copy", tr("Copy these lines"),
+               {.enabled = !p.model.log().empty(), .hint = tr("Copies them to the clipboard.")})) {
+      ImGui::SetClipboardText(as_text(p).c_str());
+    }
+  };
+  constexpr float kSeverities = 330, kCopy = 180, kLeastFilter = 200;  // units
+  if (width_left(p) < kLeastFilter + kSeverities + kCopy) {
+    filter();
+    severities();
+    copy();
+    return;
   }
-  if (button(p.ui, "log/copy", tr("Copy these lines"),
-             {.enabled = !p.model.log().empty(), .hint = tr("Copies them to the clipboard.")})) {
-    ImGui::SetClipboardText(as_text(p).c_str());
-  }
+  Row row(p.ui, {1, -kSeverities, -kCopy});
+  row.next();
+  filter();
+  row.next();
+  severities();
+  row.next();
+  control_label(p.ui, " ");  // beside a field with a label
+  copy();
 }
 
 constexpr float kTimeLeft = 26, kTextLeft = kTimeLeft + 84;  // units

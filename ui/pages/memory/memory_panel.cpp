@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -120,7 +121,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   if (fill == Fill::Rand || fill == Fill::Randn) {
     fields.next();
     input_number(p.ui, "memory/seed", tr("Seed"), form.seed,
-                 {.min = 0, .hint = tr("The same seed gives the same tensor.")});
+                 {.min = 0, .hint = tr("The same seed gives the same tensor. It rises by one with each tensor.")});
   }
 }
 
@@ -160,7 +161,9 @@ void memory_form(const Panel& p) {
     error_box(p.ui, "memory/form_error", error);
   }
   form_actions(p, 180, [&] {
-    if (start_button(p, "memory/make", tr("Create tensor"), error, true)) send(p, command);
+    if (!start_button(p, "memory/make", tr("Create tensor"), error, true)) return;
+    send(p, command);
+    if (command.fill == Fill::Rand || command.fill == Fill::Randn) ++form.seed;
   });
 }
 
@@ -182,11 +185,13 @@ void table_tools(const Panel& p) {
   const std::string why = !waiting.empty()  ? waiting
                           : ids.size() != 2 ? tr("Tick two tensors in the table first")
                                             : "";
-  Pair pair(p, 560);
-  pair.next();
+  constexpr float kChoice = 200, kAdd = 280;  // units
+  std::optional<Row> row;
+  if (width_left(p) > kChoice + kAdd) row.emplace(p.ui, std::initializer_list{-kChoice, -kAdd, 1.0F});
+  if (row) row->next();
   combo(p.ui, "memory/copy_to", tr("Copies go to"), devices, form.copy_to,
         tr("Destination of the copy button in each row."));
-  pair.next();
+  if (row) row->next();
   control_label(p.ui, tr("Z = X + Y requires a single device"));
   if (button(
           p.ui, "memory/add", tr("Add the two ticked"),

@@ -192,42 +192,39 @@ std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
        tr("Share of the all-reduce time hidden behind backward.")}};
 }
 
-std::vector<ScalingFigure> figures_of(const ScalingResults& results, ScalingMode mode) {
+std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode) {
+  const ScalingPoint* best = best_point(results.measured(mode));
+  if (best == nullptr) return {};
+  return best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
+}
+
+std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, ScalingMode mode) {
   std::vector<ScalingFigure> figures;
-  if (const ScalingPoint* best = best_point(results.measured(mode))) {
-    figures = best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
+  const PredictedCurve& predicted = results.predicted(mode);
+  if (!predicted.points.empty()) {
+    const ScalingPrediction& most = predicted.points.back();
+    figures = {{"scaling/figure/prediction", trf("speed-up, {}", devices_text(most.devices)),
+                trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")},
+               {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency),
+                tr("Calculated, not measured.")}};
   }
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
-  const auto add_check = [&] {
-    if (!miss) return;
+  if (miss && (!figures.empty() || !results.withheld(mode).empty())) {
     figures.push_back({"scaling/figure/check",
                        trf("model's error, {}", devices_text(miss->devices)),
                        percent(std::abs(miss->share)),
                        trf("The model is {}: its largest error at device counts that were "
                            "measured.",
                            miss->text())});
-  };
-  const PredictedCurve& predicted = results.predicted(mode);
-  if (predicted.points.empty()) {
-    if (!results.withheld(mode).empty()) add_check();
-    return figures;
-  }
-  const ScalingPrediction& most = predicted.points.back();
-  figures.push_back({"scaling/figure/prediction", trf("prediction, {}", devices_text(most.devices)),
-                     trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")});
-  add_check();
-  if (figures.size() < 4) {
-    figures.push_back({"scaling/figure/predicted_efficiency", tr("prediction, efficiency"),
-                       percent(most.efficiency), tr("Calculated, not measured.")});
   }
   return figures;
 }
 
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
-  const float width = width_left(p);
-  const std::size_t columns = width > 760   ? std::max<std::size_t>(4, figures.size())
-                              : width > 520 ? 3
-                                            : 2;
+  if (figures.empty()) return;
+  constexpr float kLeast = 120;  // units
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kLeast));
+  const std::size_t columns = std::min<std::size_t>(3, fit);
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);
@@ -277,26 +274,39 @@ void scaling_results(const Panel& p) {
 
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);
-  Card card(p, "scaling/summary", "", {.dimmed = is_old(kept)});
-  if (!card) return;
-  draw_figures(p, figures_of(results, mode));
-  int index = 0;
-  for (const std::string& sentence : measured_sentences(results, mode)) {
-    if (index == 0) {
-      body(p.ui, sentence);
-    } else {
-      muted(p.ui, sentence);
+  const std::vector<std::string> measured = measured_sentences(results, mode);
+  const std::string predicted = prediction_sentence(results, mode);
+  const auto say = [&](const std::string& path, const std::string& sentence, bool first) {
+    if (sentence.empty()) return;
+    first ? body(p.ui, sentence) : muted(p.ui, sentence);
+    record_item(p.ui, path, "text", sentence);
+  };
+  const auto measured_card = [&] {
+    const Card card(p, "scaling/summary", tr("Measured"), {.dimmed = is_old(kept)});
+    if (!card) return;
+    draw_figures(p, measured_figures(results, mode));
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      say(fmt::format("scaling/sentence/{}", i), measured[i], i == 0);
     }
-    record_item(p.ui, fmt::format("scaling/sentence/{}", index++), "text", sentence);
+  };
+  const auto predicted_card = [&] {
+    const Card card(p, "scaling/predicted", tr("Predicted, not measured"),
+                    {.dimmed = is_old(kept)});
+    if (!card) return;
+    draw_figures(p, predicted_figures(results, mode));
+    say("scaling/prediction", predicted, true);
+    say("scaling/model_error", model_error_sentence(results, mode), false);
+  };
+  if (measured.empty() || predicted.empty()) {
+    if (!measured.empty()) measured_card();
+    if (!predicted.empty()) predicted_card();
+    return;
   }
-  if (const std::string sentence = prediction_sentence(results, mode); !sentence.empty()) {
-    body(p.ui, sentence);
-    record_item(p.ui, "scaling/prediction", "text", sentence);
-  }
-  if (const std::string sentence = model_error_sentence(results, mode); !sentence.empty()) {
-    muted(p.ui, sentence);
-    record_item(p.ui, "scaling/model_error", "text", sentence);
-  }
+  Pair pair(p, 720);
+  pair.next();
+  measured_card();
+  pair.next();
+  predicted_card();
 }
 
 void draw_scaling_page(const Panel& p) {

@@ -211,7 +211,7 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
   if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("Prediction withheld: {}.", why);
+    return trf("Withheld: {}.", why);
   }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
@@ -220,10 +220,9 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
   const std::string on = devices_text(p.devices), times = times_text(p.speedup);
   std::vector<std::string> said = {
       style == ParallelStyle::DataParallel
-          ? trf("Prediction: {} over {} with DataParallel are {} times as fast as one.", on,
+          ? trf("{} over {} with DataParallel are {} times as fast as one.", on,
                 link_title(p.link), times)
-          : trf("Prediction: {} over {} are {} times as fast as one.", on, link_title(p.link),
-                times),
+          : trf("{} over {} are {} times as fast as one.", on, link_title(p.link), times),
       limit_sentence(p, style)};
   if (p.process_s > 0) {
     said.push_back(trf("The devices wait {} for the process, which launches and reads for them.",
@@ -237,8 +236,7 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
     said.push_back(
         trf("{} of every step is fixed and cannot be divided.", format_seconds(p.fixed_s)));
   }
-  said.push_back(
-      trf("Calculated from the time of one device ({}), not measured.", basis_text(results, p)));
+  said.push_back(trf("Calculated from the time of one device, {}.", basis_text(results, p)));
   return fmt::format("{}", fmt::join(said, " "));
 }
 

@@ -92,13 +92,18 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
 
 }  // namespace
 
+bool has_transfer_matrix(const Panel& p, const TransferResults& results) {
+  constexpr std::size_t kMost = 32;
+  const std::size_t devices = p.model.devices().size();
+  return devices >= 2 && devices <= kMost && !results.copy_sizes().empty();
+}
+
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
   const TransferResults& results = shown(kept);
   const std::vector<std::int64_t> sizes = results.copy_sizes();
-  constexpr std::size_t kMax = 32;
   constexpr float kSizeUnits = 220;  // of the choice of a size
-  if (devices.size() < 2 || devices.size() > kMax || sizes.empty()) return;
+  if (!has_transfer_matrix(p, results)) return;
   Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
             {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "
                         "pair to see its curves."),
@@ -244,9 +249,13 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
 
 }  // namespace
 
+bool has_transfer_costs(const TransferResults& results) {
+  return !fit_rows(results).empty() || !results.payoffs.empty();
+}
+
 void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
-  if (fit_rows(results).empty() && results.payoffs.empty()) return;
+  if (!has_transfer_costs(results)) return;
   Card card(p, "transfers/fits", tr("Transfer cost"),
             {.hint = tr("time = fixed cost + bytes / bandwidth, fitted in each level of memory. "
                         "Where one case overtakes another is read from the samples."),

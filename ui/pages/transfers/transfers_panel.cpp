@@ -118,6 +118,22 @@ void transfers_form(const Panel& p) {
   });
 }
 
+// Side by side unless the table of the costs needs the width.
+void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
+  constexpr float kMatrixUnits = 400, kLeast = 800;
+  const bool both = has_transfer_costs(shown(kept)) && has_transfer_matrix(p, shown(kept));
+  if (!both || p.view.forms.transfers.show_fits || width_left(p) < kLeast) {
+    draw_transfer_costs(p, kept);
+    draw_transfer_matrix(p, kept);
+    return;
+  }
+  Row row(p.ui, {1, -kMatrixUnits}, {.equal = true});
+  row.next();
+  draw_transfer_costs(p, kept);
+  row.next();
+  draw_transfer_matrix(p, kept);
+}
+
 void transfer_results(const Panel& p) {
   outcome_box(p, Page::Transfers);
   const std::vector<std::string> titles = {LAB_TEXT("Sweep"), LAB_TEXT("Live")};
@@ -147,8 +163,7 @@ void transfer_results(const Panel& p) {
   } else {
     draw_pair_choice(p, shown(kept));
     draw_transfer_curves(p, kept);
-    draw_transfer_costs(p, kept);
-    draw_transfer_matrix(p, kept);
+    draw_costs_and_matrix(p, kept);
     draw_transfer_timelines(p, kept);
   }
   draw_transfer_table(p, kept);

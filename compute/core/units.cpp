@@ -146,7 +146,9 @@ std::array<std::string, 2> format_bytes_apart(std::int64_t a, std::int64_t b) {
     }
   }
   if (a != b && texts[0] == texts[1]) {
-    texts = {fmt::format("{} B", a), fmt::format("{} B", b)};
+    const std::size_t larger = a > b ? 0 : 1;
+    texts[1 - larger] = format_bytes(std::min(a, b));
+    texts[larger] = fmt::format("{} + {}", texts[1 - larger], format_bytes(std::abs(a - b)));
   }
   return texts;
 }

@@ -30,8 +30,9 @@ std::string format_si(double value, std::string_view unit);
 // "1.50 GiB", "64.0 KiB", "12 B".
 std::string format_bytes(std::int64_t bytes);
 
-// Two sizes with as many digits as it takes to tell them apart: "20.41 GiB" and "20.42 GiB"; in
-// bytes if four digits are too few, and equal texts only for equal sizes.
+// Two sizes with as many digits as it takes to tell them apart: "20.41 GiB" and "20.42 GiB"; if
+// four digits are too few, the larger as a sum: "20.0 GiB + 4.00 KiB". Equal texts only for equal
+// sizes.
 std::array<std::string, 2> format_bytes_apart(std::int64_t a, std::int64_t b);
 
 // "835 ns", "12.2 s", "3 min 20 s".

@@ -282,7 +282,7 @@ class ScalingExperiment final : public Experiment {
     const Timing& one = points_.front().step;
     if (!one.unstable) return;
     ctx.emit(LogLine{Severity::Warning,
-                     trf("one device's steps took {} to {}, so speed-ups and predictions are "
+                     trf("One device's steps took {} to {}, so speed-ups and predictions are "
                          "rough; stop other programs, or measure more steps",
                          format_seconds(one.p10_s), format_seconds(one.p90_s))});
   }
@@ -301,12 +301,10 @@ class ScalingExperiment final : public Experiment {
     }
     const std::string step = format_seconds(full.seconds);
     return time.fixed_s > 0
-               ? trf("measured on {}: {} for {} images, of which {} fixed according to {} batch "
-                     "sizes",
+               ? trf("measured on {}: {} for {} images, {} of it fixed, from {} batch sizes",
                      to_string(device), step, full.images, format_seconds(time.fixed_s),
                      measured_.size())
-               : trf("measured on {}: {} for {} images, nothing of it fixed according to {} batch "
-                     "sizes",
+               : trf("measured on {}: {} for {} images; {} batch sizes show no fixed part",
                      to_string(device), step, full.images, measured_.size());
   }
 

@@ -124,12 +124,8 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::st
   return text_size(font, text).x;
 }
 
-bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
-                      std::string_view text) {
-  if (text_size(font, text).x <= width) {
-    draw_text(list, font, pos, color, text);
-    return false;
-  }
+std::string fitted_text(ImFont* font, float width, std::string_view text) {
+  if (text_size(font, text).x <= width) return std::string(text);
   constexpr std::string_view kEllipsis = "…";
   const float room = std::max(0.0F, width - text_size(font, kEllipsis).x);
   const char* end = nullptr;
@@ -141,7 +137,16 @@ bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, I
     while (!cut.empty() && in_number(cut.back())) cut.pop_back();
   }
   while (!cut.empty() && cut.back() == ' ') cut.pop_back();
-  draw_text(list, font, pos, color, cut.append(kEllipsis));
+  return cut.append(kEllipsis);
+}
+
+bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
+                      std::string_view text) {
+  if (text_size(font, text).x <= width) {  // without a copy
+    draw_text(list, font, pos, color, text);
+    return false;
+  }
+  draw_text(list, font, pos, color, fitted_text(font, width, text));
   return true;
 }
 

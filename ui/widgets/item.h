@@ -58,7 +58,9 @@ ImVec2 text_size(ImFont* font, std::string_view text);
 void note_text(const ImFont* font, std::string_view text);
 // Draws one line; returns its width.
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 pos, ImU32 color, std::string_view text);
-// Draws one line, cut with "…" if wider than `width`; returns true if it was cut.
+// Returns the text, cut with "…" before the first number or character beyond `width` pixels.
+std::string fitted_text(ImFont* font, float width, std::string_view text);
+// Draws one line of fitted_text(); returns true if it was cut.
 bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
                       std::string_view text);
 // The same for the text of a control, which should fit in every language: a cut is noted.

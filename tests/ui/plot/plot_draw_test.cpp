@@ -77,6 +77,27 @@ TEST(PlaceLineLabels, OmitsLabelsWithoutRoom) {
   for (const auto& box : place_line_labels(labels, lines, kArea)) EXPECT_FALSE(box);
 }
 
+// --- corners --------------------------------------------------------------------------------
+
+TEST(DrawPath, AcuteCornersKeepTheWidthOfTheirSides) {
+  test::NullBackend backend;
+  const auto vertices = [&](std::span<const ImVec2> points) {
+    int count = 0;
+    backend.frame([&] {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const int before = list->VtxBuffer.Size;
+      draw_path(list, points, IM_COL32_WHITE, Line::Solid, 2, 1);
+      count = list->VtxBuffer.Size - before;
+    });
+    return count;
+  };
+  const std::array<ImVec2, 3> spike = {ImVec2{10, 10}, ImVec2{12, 90}, ImVec2{14, 10}};
+  const std::array<ImVec2, 3> bend = {ImVec2{10, 10}, ImVec2{40, 20}, ImVec2{70, 10}};
+  const std::span<const ImVec2> side = std::span(spike).first(2);
+  EXPECT_EQ(vertices(spike), 2 * vertices(side)) << "two lines, each of its full width";
+  EXPECT_LT(vertices(bend), 2 * vertices(side)) << "one line";
+}
+
 // --- noisy lines ----------------------------------------------------------------------------
 
 // Every column from the first to the last point has a stroke that touches the one before it.

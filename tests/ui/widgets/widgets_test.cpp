@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/ui/null_backend.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
@@ -187,6 +188,19 @@ TEST_P(WidgetsTest, SegmentsCheckboxFoldoutAndRowsToggle) {
   EXPECT_EQ(b.find("more")->value, "open");
 }
 
+TEST_P(WidgetsTest, SegmentsWithoutALabelAreAsWideAsTheirChoices) {
+  const std::vector<std::string> choices{"Sweep", "Live"};
+  int index = 0;
+  const auto draw = [&] {
+    segmented(b.ui, "field", "Kind", choices, index);
+    segmented(b.ui, "tabs", "", choices, index);
+  };
+  b.frame(draw);
+  const WidgetRect *field = b.find("field"), *tabs = b.find("tabs");
+  EXPECT_LT(tabs->max.x - tabs->min.x, (field->max.x - field->min.x) / 2);
+  EXPECT_EQ(tabs->min.x, field->min.x);
+}
+
 TEST_P(WidgetsTest, KeyboardReachesEveryControl) {
   const std::vector<std::string> choices{"a", "b"};
   int index = 0, pressed = 0;
@@ -355,6 +369,32 @@ TEST_P(WidgetsTest, LongValueIsBelowItsLabel) {
   };
   b.frame(draw);
   EXPECT_GT(bottom - top, 30 * GetParam());
+}
+
+TEST_P(WidgetsTest, ValueStaysNearItsLabel) {
+  const auto draw = [&] {
+    fact(b.ui, "Answer", std::string_view("cpu:0"));
+    record_item(b.ui, "fact", "text");
+  };
+  b.frame(draw);
+  const WidgetRect* line = b.find("fact");
+  EXPECT_LE(line->max.x - line->min.x, 520 * GetParam() + 1);
+}
+
+TEST_P(WidgetsTest, CutTextEndsBeforeANumber) {
+  const auto draw = [&] {
+    ImFont* font = b.ui.fonts.body;
+    const std::string text = "0.399, 0.8805, 0.7357";
+    const auto cut_after = [&](std::string_view head) {
+      return fitted_text(font, text_size(font, std::string(head) + "…").x + 1, text);
+    };
+    EXPECT_EQ(fitted_text(font, 1000 * GetParam(), text), text);
+    EXPECT_EQ(cut_after("0.399, 0.88"), "0.399,…");
+    EXPECT_EQ(cut_after("0.399, 0.8805,"), "0.399, 0.8805,…");
+    EXPECT_EQ(fitted_text(font, text_size(font, "Debian GNU…").x + 1, "Debian GNU/Linux"),
+              "Debian GNU…");
+  };
+  b.frame(draw);
 }
 
 TEST_P(WidgetsTest, MissingValueGivesTheReason) {

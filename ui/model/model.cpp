@@ -205,7 +205,7 @@ void Model::on(const Event& e, const Skipped& p) {
   if (is_job(e, Page::Matmul)) matmul_.now().skipped.push_back(p);
   if (is_job(e, Page::Transfers)) transfers_.now().skipped.push_back(p);
   if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
-  add_log(e.job, Severity::Warning, trf("Skipped {}: {}", p.what, tr(p.reason)));
+  add_log(e.job, Severity::Info, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
 void Model::on(const Event& e, const RungFailed& p) {

@@ -259,7 +259,7 @@ struct RightToLeft {
 
 void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
-  const std::string text = trf("lab {:.1f} % CPU", at.p.model.lab_cpu() * 100);
+  const std::string text = trf("lab {:.1f} % of a core", at.p.model.lab_cpu() * 100);
   ImFont* font = ui.fonts.caption;
   const float width = std::max(text_size(font, text).x, ui.px(92));
   at.x -= width + ui.px(12);
@@ -299,11 +299,14 @@ void job_progress(RightToLeft& at, const RunningJob& job) {
   std::string left = percent(job.done);
   if (job.left_s) left = trf("{}, {} left", left, format_seconds(*job.left_s));
   if (paused(at.p)) left = trf("paused at {}", percent(job.done));
+  const bool endless = job.done <= 0 && !job.left_s;  // or too young to tell
+  if (endless)
+    left = trf("for {}", format_seconds(std::max(0.0, at.p.model.now_s() - job.started_t_s)));
   ImFont* font = ui.fonts.caption;
   at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
   const float y = at.middle - font->FontSize / 2;
   draw_text(ImGui::GetWindowDrawList(), font, {at.x, y}, ui.theme->muted, left);
-  if (at.p.width < 760) return;
+  if (at.p.width < 760 || endless) return;
   const float width = at.p.width < 1000 ? 120 : 200;
   at.take(width + 12);
   ImGui::SetCursorScreenPos({at.x, at.middle - ui.px(4)});

@@ -286,6 +286,16 @@ TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "mma_bf16\nWhat it adds.");
 }
 
+TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, {1280, 720});
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/run"));
+  EXPECT_FALSE(lab.visible("matmul/seed"));
+  lab.click("matmul/more");
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("matmul/seed"));
+}
+
 TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);

@@ -75,6 +75,24 @@ TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
   EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
 }
 
+TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
+  for (const double accuracy : {0.1, 0.5}) {
+    ui::Model model(machine_of(1));
+    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(1, 2, training_started(true)));
+    model.apply(event(1, 3, step_done(1)));
+    EpochDone epoch = epoch_done(1);
+    epoch.test_acc = accuracy;
+    model.apply(event(1, 4, epoch));
+    lab.open(Page::Training);
+    lab.show(model);
+    EXPECT_FALSE(lab.visible("training/chance")) << "it still runs";
+    model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+    lab.show(std::move(model));
+    EXPECT_EQ(lab.visible("training/chance"), accuracy < 0.2);
+  }
+}
+
 // The figure, the curve and its tooltip all read smoothed_loss().
 TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
   ui::Model model(machine_of(1));

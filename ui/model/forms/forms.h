@@ -37,7 +37,7 @@ struct MemoryForm {
   std::int64_t seed = 0;
   std::string name;
   std::string statement;        // not saved
-  int copy_to = 0;              // position in MachineInfo::devices
+  int copy_to = 1;              // position in MachineInfo::devices
   std::set<TensorId> selected;  // not saved
 };
 
@@ -82,6 +82,7 @@ struct MatmulForm {
   std::int64_t live_size = 512;  // of a live run
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
+  bool more = false;             // more settings are shown; not saved
   std::string hovered_kernel;    // its curve is highlighted; not saved
   Device shown_device;           // of curves and roofline; not saved
   // Selection of the roofline; not saved.
@@ -138,7 +139,7 @@ struct TrainingForm {
   std::map<JobId, Smoothed> smoothed;
   SettingDifferences differences;  // of the listed runs; not saved
   std::string group_by;            // key of a setting, as the next one not saved; empty: no groups
-  double smoothing = 0.95;         // weight of the past in the loss
+  double smoothing = 0.9;          // weight of the past in the loss
   LiveEdits edits;                 // not saved
 };
 

@@ -11,8 +11,6 @@
 namespace lab::ui {
 namespace {
 
-constexpr double kShown_min = 10;
-
 // A quantity of the chart.
 struct Quantity {
   const char* name;  // LAB_TEXT
@@ -120,6 +118,18 @@ struct Lines {
   }
 };
 
+// Minutes back from now: as many as there are readings for, but at most ten.
+double shown_min(const Lines& lines) {
+  double oldest = 0;
+  for (const std::vector<double>& x : lines.x) {
+    if (!x.empty()) oldest = std::max(oldest, -x.front());
+  }
+  for (const double some : {1.0, 2.0, 5.0}) {
+    if (oldest <= some) return some;
+  }
+  return 10;
+}
+
 // Why nothing is drawn: the reason of the first device that has been read.
 std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries,
                       const Quantity& quantity) {
@@ -159,7 +169,7 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   }
   const std::string empty = why_empty(p, entries, quantity);
   plot::draw(p.ui, "devices/plot",
-             {.x = {.label = tr("minutes"), .min = -kShown_min, .max = 0, .zero = tr("now")},
+             {.x = {.label = tr("minutes"), .min = -shown_min(lines), .max = 0, .zero = tr("now")},
               .y = {.unit = quantity.unit, .min = quantity.min, .max = quantity.max}},
              lines.series, {.height = 210, .grows = true, .empty_text = empty}, p.out);
 }

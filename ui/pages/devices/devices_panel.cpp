@@ -65,19 +65,22 @@ void core_kinds(const Panel& p, const std::string& path, const DeviceInfo& info)
   record_item(p.ui, path, "text", text);
 }
 
-// Draws a small bar per core, wrapped into several lines if necessary; empty ones before the first
-// reading.
+// Draws a small bar per core, empty before the first reading: upright ones side by side, wrapped
+// into several lines if necessary, but lying ones for a few cores, where upright ones would be
+// wide.
 void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
                const DeviceTelemetry& last, ImU32 color) {
   Ui& ui = p.ui;
   const auto cores = static_cast<int>(info.cores.size());
   if (cores == 0) return;
+  constexpr int kFew = 4;
+  const bool lying = cores <= kFew;
   const float width = ImGui::GetContentRegionAvail().x;
-  const int per_line = std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
+  const int per_line = lying ? 1 : std::max(1, std::min(cores, static_cast<int>(width / ui.px(8))));
   const int lines = (cores + per_line - 1) / per_line;
   const float gap = std::min(ui.px(3), width / static_cast<float>(4 * per_line));
   const float step = (width + gap) / static_cast<float>(per_line);
-  const float height = ui.px(lines > 2 ? 12 : 20);
+  const float height = ui.px(lying ? 8 : lines > 2 ? 12 : 20);
   const Item item = control(path, {width, static_cast<float>(lines) * (height + gap) - gap});
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -87,10 +90,14 @@ void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
     const float x = item.min.x + step * static_cast<float>(i % per_line);
     const int line = i / per_line;
     const float y = item.min.y + (height + gap) * static_cast<float>(line);
-    const float full = static_cast<float>(std::clamp(share, 0.0, 1.0)) * height;
-    list->AddRectFilled({x, y}, {x + step - gap, y + height}, styled(ui.theme->raised), ui.px(2));
-    list->AddRectFilled({x, y + height - full}, {x + step - gap, y + height}, styled(color),
-                        ui.px(2));
+    const auto full = static_cast<float>(std::clamp(share, 0.0, 1.0));
+    const ImVec2 end(x + step - gap, y + height);
+    list->AddRectFilled({x, y}, end, styled(ui.theme->raised), ui.px(2));
+    if (lying) {
+      list->AddRectFilled({x, y}, {x + (end.x - x) * full, end.y}, styled(color), ui.px(2));
+    } else {
+      list->AddRectFilled({x, end.y - full * height}, end, styled(color), ui.px(2));
+    }
   }
   std::string text =
       tr("One bar per core: the share of time it was busy since the previous reading.");
@@ -132,9 +139,10 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   for (const CacheInfo& c : info.caches) facts.add(trf("L{} cache", c.level), cache_text(c));
   if (info.device.kind == DeviceKind::Cpu) {
     facts.add(tr("Packages"), std::to_string(info.packages));
-    facts.add(tr("NUMA node numbers"), numbers(info.numa_nodes),
+    facts.add(tr("NUMA nodes"), trf("number {}", numbers(info.numa_nodes)),
               tr("Memory close to some cores, far from others."));
-    facts.add(tr("Core numbers"), numbers(info.cores), tr("As numbered by the operating system."));
+    facts.add(tr("Cores"), trf("number {}", numbers(info.cores)),
+              tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
   facts.add(tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),

@@ -24,7 +24,7 @@ std::vector<const LessonInfo*> lessons_of(const Panel& p, LessonTrack track) {
 // One dot per lesson of the track; filled once it was measured.
 void progress_dots(const Panel& p, const LessonInfo& shown) {
   Ui& ui = p.ui;
-  const float side = ui.px(24);
+  const float side = ui.px(21);
   for (const LessonInfo* lesson : lessons_of(p, shown.track)) {
     const std::string path = "learn/dot/" + lesson->name;
     const Item item = control(path, {side, p.ui.px(kControlHeight)});  // beside "Next"
@@ -66,22 +66,34 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   if (tracks.size() > 1 && segmented(p.ui, "learn/track", "", tracks, track)) {
     show_lesson(p, *lessons_of(p, static_cast<LessonTrack>(track)).front());
   }
-  progress_dots(p, shown);
+  constexpr float kStep = 66;  // units
+  const bool first = &shown == &p.model.lessons().front();
   const bool last = &shown == &p.model.lessons().back();
-  const float width = p.ui.px(64);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
+  if (button(p.ui, "learn/previous", tr("Back"),
+             {.kind = ButtonKind::Link,
+              .enabled = !first,
+              .hint = first ? tr("This is the first lesson") : tr("The lesson before"),
+              .width = kStep})) {
+    step_to(p, shown, -1);
+  }
+  ImGui::SameLine(0, 0);
+  progress_dots(p, shown);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - p.ui.px(kStep));
   if (button(p.ui, "learn/next", tr("Next"),
              {.kind = ButtonKind::Link,
               .enabled = !last,
               .hint = last ? tr("This is the last lesson") : tr("The next lesson"),
-              .width = 64})) {
+              .width = kStep})) {
     step_to(p, shown, 1);
   }
 }
 
 void text_column(const Panel& p) {
   const LessonInfo& lesson = *shown_lesson(p);
-  const Card card(p, "learn/lesson", tr(lesson.title));
+  const auto track = lessons_of(p, lesson.track);
+  const auto place = std::find(track.begin(), track.end(), &lesson) - track.begin() + 1;
+  const std::string note = p.folded() ? "" : trf("{} of {}", place, track.size());
+  const Card card(p, "learn/lesson", tr(lesson.title), {.note = note});
   if (!card) return;
   room_for_actions(p);
   lesson_chooser(p, lesson);

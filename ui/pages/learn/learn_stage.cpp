@@ -29,7 +29,7 @@ std::string spread(const Timing& t) {
 // --- measured -------------------------------------------------------------------------------
 
 void sample_table(const Panel& p, const LessonRun& run) {
-  FactColumns facts(p, 420);
+  FactColumns facts(p, 600);
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     const LessonSample& s = run.samples[i];
     if (drawn_as_strip(s)) continue;
@@ -343,6 +343,10 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
 void nothing_card(const Panel& p, const LessonInfo& lesson) {
   Card card(p, "learn/stage", tr("Nothing measured yet"));
   if (!card) return;
+  if (wanted_split(p, lesson) != 0) {
+    body(p.ui, tr("First press the button below the question: it restarts the lab with the devices "
+                  "that this lesson needs, and comes back here."));
+  }
   body(p.ui, tr("Answer the question, or leave it open, and press Measure. Your guess, the "
                 "prediction and the measurement then appear here side by side."));
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {

@@ -100,6 +100,7 @@ struct Bars {
   double library_share;  // 0: none measured
   std::int64_t size;     // size of most bars' samples
   bool of_peak = false;  // shares are of the peak, otherwise of the fastest
+  float share = 0;       // pixels from `right` to the end of the shares
 };
 
 // Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
@@ -107,11 +108,18 @@ bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
 
-std::string value_text(const Line& line, double share, std::int64_t size) {
-  if (line.sample == nullptr) return line.failed ? tr("failed") : tr("not measured");
-  if (line.sample->n != size) return trf("{} at N = {}", percent(share), line.sample->n);
-  return fmt::format("{}  {}", percent(share), gflops_text(line.sample->gflops));
+// The share and what follows it, each right-aligned in a column of its own.
+struct Value {
+  std::string share, rest;
+};
+
+Value value_of(const Line& line, double share, std::int64_t size) {
+  if (line.sample == nullptr) return {"", line.failed ? tr("failed") : tr("not measured")};
+  if (line.sample->n != size) return {percent(share), trf("at N = {}", line.sample->n)};
+  return {percent(share), gflops_text(line.sample->gflops)};
 }
+
+constexpr float kBetweenValues = 10;  // units
 
 // Draws name and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
@@ -119,24 +127,30 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
-  const std::string value = value_text(line, share, bars.size);
+  const Value value = value_of(line, share, bars.size);
   const ImU32 ink = line.sample != nullptr ? ui.theme->text
                     : line.failed          ? ui.theme->bad
                                            : ui.theme->muted;
+  const float right = item.max.x - ui.px(4), rest = text_size(ui.fonts.caption, value.rest).x;
+  const auto draw_value = [&](float share_right, float y) {
+    const float wide = text_size(ui.fonts.caption, value.share).x;
+    draw_text(list, ui.fonts.caption, {share_right - wide, y}, ink, value.share);
+    draw_text_fitted(list, ui.fonts.caption, {std::max(right - rest, share_right), y},
+                     right - share_right, ink, value.rest);
+  };
   if (bars.below) {
-    const float wide = text_size(ui.fonts.caption, value).x;
+    const float share_right = right - rest - ui.px(kBetweenValues);
+    const float wide = text_size(ui.fonts.caption, value.share).x;
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
-                     item.max.x - item.min.x - wide - ui.px(16), ui.theme->text,
+                     share_right - wide - item.min.x - ui.px(16), ui.theme->text,
                      name_text(line, true));
-    draw_text(list, ui.fonts.caption, {item.max.x - ui.px(4) - wide, item.min.y + ui.px(4)}, ink,
-              value);
+    draw_value(share_right, item.min.y + ui.px(4));
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
   draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
                    ui.theme->text, name_text(line, false));
-  draw_text_fitted(list, font, {bars.right + ui.px(8), y}, item.max.x - bars.right - ui.px(8), ink,
-                   value);
+  draw_value(bars.right + bars.share, y);
 }
 
 // Marks the reference by a diamond at its share of its own peak.
@@ -176,19 +190,49 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
 
 // Widths required by the texts beside the bars, in pixels.
 struct TextColumns {
-  float name = 0, value = 0;
+  float name = 0, share = 0, rest = 0;
+  float value() const { return share + rest; }
 };
 
-TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const PeakSample* peak,
-                       double best, std::int64_t size) {
+// One device's rungs.
+struct Ladder {
+  Device device;
+  std::int64_t size = 0;
+  const PeakSample* peak = nullptr;
+  std::vector<Line> lines;
+  double best = 0;  // GFLOP/s
+
+  double share(const Line& line) const {
+    return line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
+  }
+};
+
+Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
+  Ladder ladder{.device = device,
+                .size = results.largest_size(device),
+                .peak = results.peak(device),
+                .lines = {}};
+  ladder.lines = lines_of(p, results, device, ladder.size);
+  for (const Line& l : ladder.lines) {
+    if (l.sample != nullptr) ladder.best = std::max(ladder.best, l.sample->gflops);
+  }
+  return ladder;
+}
+
+// The same for all devices, so that their bars can be compared.
+TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
   const Ui& ui = p.ui;
   TextColumns columns;
-  for (const Line& line : lines) {
-    const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
-    const std::string value = value_text(line, share, size);
-    columns.name =
-        std::max(columns.name, text_size(ui.fonts.caption, name_text(line, false)).x + ui.px(20));
-    columns.value = std::max(columns.value, text_size(ui.fonts.caption, value).x + ui.px(14));
+  const auto widen = [&](float& column, const std::string& text, float margin) {
+    column = std::max(column, text_size(ui.fonts.caption, text).x + ui.px(margin));
+  };
+  for (const Ladder& ladder : ladders) {
+    for (const Line& line : ladder.lines) {
+      const Value value = value_of(line, ladder.share(line), ladder.size);
+      widen(columns.name, name_text(line, false), 20);
+      widen(columns.share, value.share, 8);
+      widen(columns.rest, value.rest, kBetweenValues + 4);
+    }
   }
   return columns;
 }
@@ -197,8 +241,13 @@ TextColumns columns_of(const Panel& p, const std::vector<Line>& lines, const Pea
 Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
   const Ui& ui = p.ui;
   if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
-  const float value = std::min(columns.value, width * 0.45F);
-  return {std::min(columns.name, width - value - ui.px(48)), width - value, false, 0, 0};
+  const float value = std::min(columns.value(), width * 0.45F);
+  return {.left = std::min(columns.name, width - value - ui.px(48)),
+          .right = width - value,
+          .below = false,
+          .library_share = 0,
+          .size = 0,
+          .share = columns.share};
 }
 
 constexpr float kBeside = 26, kBelow = 44, kMaxBelow = 88;  // units per line
@@ -228,18 +277,16 @@ struct Marks {
   bool library = false, reference = false;
 };
 
-Marks ladder_of(const Panel& p, const MatmulResults& results, Device device, bool only_device) {
+Marks draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache,
+                  const TextColumns& columns, bool only_device) {
   Ui& ui = p.ui;
-  const std::int64_t size = results.largest_size(device);
-  const PeakSample* peak = results.peak(device);
-  const std::vector<Line> lines = lines_of(p, results, device, size);
-  double best = 0;
-  for (const Line& l : lines) best = std::max(best, l.sample == nullptr ? 0 : l.sample->gflops);
+  const Device device = ladder.device;
+  const std::int64_t size = ladder.size;
+  const PeakSample* peak = ladder.peak;
+  const std::vector<Line>& lines = ladder.lines;
   double library = 0;
   for (const Line& l : lines) {
-    if (l.library && l.sample != nullptr) {
-      library = std::max(library, share_of(*l.sample, peak, best));
-    }
+    if (l.library) library = std::max(library, ladder.share(l));
   }
   caption(ui, peak != nullptr
                   ? trf("{}, N = {}, share of peak {}", lab::to_string(device), size,
@@ -251,7 +298,6 @@ Marks ladder_of(const Panel& p, const MatmulResults& results, Device device, boo
   }
   const bool any_marked = std::any_of(
       lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
-  const TextColumns columns = columns_of(p, lines, peak, best, size);
   const float height = line_height(p, lines.size(), only_device, any_marked ? 2 : 1);
   grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
@@ -266,13 +312,13 @@ Marks ladder_of(const Panel& p, const MatmulResults& results, Device device, boo
     bars.library_share = library;
     bars.size = size;
     bars.of_peak = peak != nullptr;
-    const double share = line.sample == nullptr ? 0 : share_of(*line.sample, peak, best);
+    const double share = ladder.share(line);
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
-    hint(ui, line_hint(p, line, results.request.cache));
-    record(
-        ui, item, path, "bar", line.title,
-        line.sample == nullptr ? value_text(line, share, size) : gflops_text(line.sample->gflops));
+    hint(ui, line_hint(p, line, cache));
+    record(ui, item, path, "bar", line.title,
+           line.sample == nullptr ? value_of(line, share, size).rest
+                                  : gflops_text(line.sample->gflops));
   }
   ImGui::PopStyleVar();
   return {.library = library > 0, .reference = any_marked};
@@ -292,10 +338,13 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
     muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
                                       : tr("The peak is known; measuring the first kernel."));
   }
+  std::vector<Ladder> ladders;
+  for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
+  const TextColumns columns = columns_of(p, ladders);
   Marks marks;
-  for (const Device device : devices) {
-    if (device != devices.front()) ImGui::Dummy({1, p.ui.px(4)});
-    const Marks here = ladder_of(p, results, device, devices.size() == 1);
+  for (const Ladder& ladder : ladders) {
+    if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});
+    const Marks here = draw_ladder(p, ladder, results.request.cache, columns, ladders.size() == 1);
     marks.library |= here.library;
     marks.reference |= here.reference;
   }

@@ -92,10 +92,6 @@ void fields_of(const Panel& p, MatmulForm& form) {
   segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
             tr("All rungs of the ladder, only the lab's fastest, or a selection."));
   fields.next();
-  input_number(
-      p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
-      {.min = 1, .max = 16384, .step = 64, .hint = tr("The size that \"Run live\" repeats.")});
-  fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
   const RequestField dtype = field_of(&StartMatmul::dtype);
@@ -105,12 +101,20 @@ void fields_of(const Panel& p, MatmulForm& form) {
     form.request.dtype = static_cast<Precision>(position);
   }
   fields.next();
+  field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
+  reference_field(p, fields, "matmul/reference");
+}
+
+void more_fields(const Panel& p, MatmulForm& form) {
+  Fields fields(p);
+  fields.next();
+  input_number(
+      p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
+      {.min = 1, .max = 16384, .step = 64, .hint = tr("The size that \"Run live\" repeats.")});
+  fields.next();
   field_control(p, "matmul", form.request, &StartMatmul::cache);
   fields.next();
-  field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
-  fields.next();
   field_control(p, "matmul", form.request, &StartMatmul::seed);
-  reference_field(p, fields, "matmul/reference");
 }
 
 // "every device, N = 64..4096, f32": the form on one line.
@@ -130,8 +134,9 @@ void matmul_form(const Panel& p) {
   Card card(p, "matmul/form", tr("Matrix multiplication"), {.least = form_height(p)});
   if (!card) return;
   room_for_actions(p);
-  if (settings_shown(p, Page::Matmul, "matmul/settings", form.settings_open,
-                     [&] { return settings_text(p, form); })) {
+  const bool shown = settings_shown(p, Page::Matmul, "matmul/settings", form.settings_open,
+                                    [&] { return settings_text(p, form); });
+  if (shown) {
     fields_of(p, form);
     kernel_boxes(p, form);
   }
@@ -159,6 +164,9 @@ void matmul_form(const Panel& p) {
       send(p, to_command(form, machine, true));
     }
   });
+  if (!shown) return;
+  foldout(p.ui, "matmul/more", tr("More settings"), form.more);
+  if (form.more) more_fields(p, form);
 }
 
 void empty_card(const Panel& p) {

@@ -120,8 +120,10 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   }
   if (fill == Fill::Rand || fill == Fill::Randn) {
     fields.next();
-    input_number(p.ui, "memory/seed", tr("Seed"), form.seed,
-                 {.min = 0, .hint = tr("The same seed gives the same tensor. It rises by one with each tensor.")});
+    input_number(
+        p.ui, "memory/seed", tr("Seed"), form.seed,
+        {.min = 0,
+         .hint = tr("The same seed gives the same tensor. It rises by one with each tensor.")});
   }
 }
 
@@ -187,12 +189,15 @@ void table_tools(const Panel& p) {
                                             : "";
   constexpr float kChoice = 200, kAdd = 280;  // units
   std::optional<Row> row;
-  if (width_left(p) > kChoice + kAdd) row.emplace(p.ui, std::initializer_list{-kChoice, -kAdd, 1.0F});
+  if (width_left(p) > kChoice + kAdd) {
+    row.emplace(p.ui, std::initializer_list<float>{-kChoice, -kAdd, 1});
+  }
   if (row) row->next();
   combo(p.ui, "memory/copy_to", tr("Copies go to"), devices, form.copy_to,
         tr("Destination of the copy button in each row."));
   if (row) row->next();
-  control_label(p.ui, tr("Z = X + Y requires a single device"));
+  control_label(p.ui, ids.size() == 2 ? tr("Z = X + Y requires a single device")
+                                      : tr("Tick two tensors in the table first"));
   if (button(
           p.ui, "memory/add", tr("Add the two ticked"),
           {.enabled = why.empty(),
@@ -260,6 +265,11 @@ void tensors_card(const Panel& p) {
   Card card(p, "memory/tensors", tr("Live tensors"),
             {.hint = tr("All tensors and all buffers of running jobs, on all devices.")});
   if (!card) return;
+  const PageState& state = p.model.state(Page::Memory);
+  if (state.phase == Phase::Done && !state.said.empty()) {
+    caption(p.ui, state.said);
+    record_item(p.ui, "memory/said", "note", state.said);
+  }
   if (p.model.tensors().empty()) {
     if (empty_page(p, "memory/empty", tr("No live tensors. Create one and watch the memory."),
                    tr("Create a 4 MiB tensor"))) {
@@ -434,10 +444,6 @@ bool mismatch_box(const Panel& p) {
 
 void memory_results(const Panel& p) {
   if (!mismatch_box(p)) outcome_box(p, Page::Memory);
-  const PageState& state = p.model.state(Page::Memory);
-  if (state.phase == Phase::Done && !state.said.empty()) {
-    note_box(p.ui, "memory/said", state.said);
-  }
   statements_card(p);
   tensors_card(p);
   holdings_card(p);

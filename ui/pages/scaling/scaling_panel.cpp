@@ -174,22 +174,28 @@ struct ScalingFigure {
 
 // A single device has no speed-up.
 std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
-  return {{"scaling/figure/step", tr("step, 1 device"), format_seconds(one.step.median_s),
+  return {{"scaling/figure/step", tr("step"), format_seconds(one.step.median_s),
            tr("Median time of a step.")},
-          {"scaling/figure/images", tr("images/s, 1 device"), format_si(one.images_per_s, ""),
+          {"scaling/figure/images", tr("images/s"), format_si(one.images_per_s, ""),
            tr("Images per step divided by its median time.")}};
 }
 
 std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
   const bool reduces = best.split.all_reduce_s > 0;
-  return {
-      {"scaling/figure/speedup", trf("speed-up, {} devices", best.devices),
-       trf("{} times", times_text(best.speedup)), tr("Images per second relative to one device.")},
-      {"scaling/figure/efficiency", trf("efficiency, {} devices", best.devices),
-       percent(best.efficiency), tr("Speed-up divided by the number of devices.")},
-      {"scaling/figure/hidden", tr("all-reduce hidden"),
-       reduces ? percent(best.hidden_share) : tr("N/A"),
-       tr("Share of the all-reduce time hidden behind backward.")}};
+  return {{"scaling/figure/speedup", tr("speed-up"), trf("{} times", times_text(best.speedup)),
+           tr("Images per second relative to one device.")},
+          {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
+           tr("Speed-up divided by the number of devices.")},
+          {"scaling/figure/hidden", tr("all-reduce hidden"),
+           reduces ? percent(best.hidden_share) : tr("N/A"),
+           tr("Share of the all-reduce time hidden behind backward.")}};
+}
+
+// "2 devices", "2 devices, 256 images each"
+std::string measured_on_text(const ScalingPoint& point) {
+  const std::string devices = devices_text(point.devices);
+  if (point.mode == ScalingMode::Strong || point.devices < 2) return devices;
+  return trf("{}, {} images each", devices, point.batch / point.devices);
 }
 
 std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode) {
@@ -203,16 +209,14 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
   const PredictedCurve& predicted = results.predicted(mode);
   if (!predicted.points.empty()) {
     const ScalingPrediction& most = predicted.points.back();
-    figures = {{"scaling/figure/prediction", trf("speed-up, {}", devices_text(most.devices)),
+    figures = {{"scaling/figure/prediction", tr("speed-up"),
                 trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")},
                {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency),
                 tr("Calculated, not measured.")}};
   }
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && (!figures.empty() || !results.withheld(mode).empty())) {
-    figures.push_back({"scaling/figure/check",
-                       trf("model's error, {}", devices_text(miss->devices)),
-                       percent(std::abs(miss->share)),
+    figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
                        trf("The model is {}: its largest error at device counts that were "
                            "measured.",
                            miss->text())});
@@ -281,8 +285,16 @@ void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, Scal
     first ? body(p.ui, sentence) : muted(p.ui, sentence);
     record_item(p.ui, path, "text", sentence);
   };
+  const ScalingPoint* best = best_point(results.measured(mode));
+  const auto& points = results.predicted(mode).points;
+  const std::string measured_on = best != nullptr ? measured_on_text(*best) : "";
+  const std::string predicted_on = points.empty()
+                                       ? ""
+                                       : fmt::format("{}, {}", devices_text(points.back().devices),
+                                                     link_title(points.back().link));
   const auto measured_card = [&] {
-    const Card card(p, "scaling/summary", tr("Measured"), {.dimmed = is_old(kept)});
+    const Card card(p, "scaling/summary", tr("Measured"),
+                    {.note = measured_on, .dimmed = is_old(kept)});
     if (!card) return;
     draw_figures(p, measured_figures(results, mode));
     for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -291,7 +303,7 @@ void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, Scal
   };
   const auto predicted_card = [&] {
     const Card card(p, "scaling/predicted", tr("Predicted, not measured"),
-                    {.dimmed = is_old(kept)});
+                    {.note = predicted_on, .dimmed = is_old(kept)});
     if (!card) return;
     draw_figures(p, predicted_figures(results, mode));
     say("scaling/prediction", predicted, true);

@@ -139,7 +139,9 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   s.x = drawn.ideal_x;
   s.y = drawn.ideal_y;
   s.describe = [&drawn](std::size_t i) {
-    return trf("ideal: {0:.0f} times as fast with {0:.0f} devices", drawn.ideal_x[i]);
+    const double devices = drawn.ideal_x[i];
+    return trf("ideal: {:.0f} times as fast on {}", devices,
+               devices_text(static_cast<int>(devices)));
   };
   return s;
 }

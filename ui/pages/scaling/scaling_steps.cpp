@@ -27,6 +27,17 @@ struct Line {
   std::string text;  // tooltip
 };
 
+// The parts are means and the step is a median: applies the shares of the parts to it.
+StepParts shares_of(const ScalingPoint& point) {
+  StepParts parts = parts_of(point.split, point.step.median_s);
+  const double sum = parts.sum();
+  if (sum <= 0) return parts;
+  for (double* part : {&parts.compute_s, &parts.hidden_s, &parts.wait_s, &parts.exposed_s}) {
+    *part *= point.step.median_s / sum;
+  }
+  return parts;
+}
+
 // Returns each device count once, ascending; measurements take precedence over predictions.
 std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
   std::vector<Line> lines;
@@ -40,7 +51,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
     lines.push_back({.devices = point.devices,
                      .step_s = point.step.median_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step.median_s, point.devices),
-                     .parts = parts_of(point.split, point.step.median_s),
+                     .parts = shares_of(point),
                      .beside_s = 0,
                      .predicted = false,
                      .text = describe(results, point)});
@@ -193,12 +204,13 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines) {
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra) {
   const ScalingResults& results = shown(kept);
-  Card card(p, "scaling/steps_card", tr("Step time breakdown"),
-            {.extra = extra,
-             .hint = tr("The median step for each device count, split into compute, all-reduce and "
-                        "waiting for the slowest device or the process. Pale and dotted: "
-                        "predicted."),
-             .dimmed = is_old(kept)});
+  Card card(
+      p, "scaling/steps_card", tr("Step time breakdown"),
+      {.extra = extra,
+       .hint = tr("The median step for each device count, divided by the mean shares of compute, "
+                  "all-reduce and waiting for the slowest device or the process. Pale and "
+                  "dotted: predicted."),
+       .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Line> lines = lines_of(results, mode);
   if (lines.empty()) {

@@ -30,27 +30,6 @@ std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
       step, one.batch, rate);
 }
 
-std::string result_sentence(const ScalingPoint& point) {
-  const std::string times = times_text(point.speedup), efficient = percent(point.efficiency);
-  const std::string hidden = percent(std::clamp(point.hidden_share, 0.0, 1.0));
-  const bool sums = point.split.all_reduce_s > 0;
-  if (point.mode == ScalingMode::Weak) {
-    const std::int64_t batch = point.batch / std::max(1, point.devices);
-    return sums ? trf("{} devices with {} images each process {} times as many images per second "
-                      "as one: {} efficiency; {} of the all-reduce is hidden behind backward.",
-                      point.devices, batch, times, efficient, hidden)
-                : trf("{} devices with {} images each process {} times as many images per second "
-                      "as one: {} efficiency.",
-                      point.devices, batch, times, efficient);
-  }
-  return sums
-             ? trf("{} devices are {} times as fast as one: {} efficiency; {} of the all-reduce is "
-                   "hidden behind backward.",
-                   point.devices, times, efficient, hidden)
-             : trf("{} devices are {} times as fast as one: {} efficiency.", point.devices, times,
-                   efficient);
-}
-
 constexpr double kWorthAWord = 0.03;  // of the lost time
 
 std::vector<std::string> lost_parts(const StepParts& taken, double rest_s, double lost_s,
@@ -98,6 +77,14 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
                              : trf("Faster work on smaller parts recovers {}.", recovered));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
+}
+
+std::string unsteady_sentence(const ScalingPoint& one) {
+  if (!one.step.unstable) return "";
+  return trf(
+      "One device's steps took {} to {}, so these figures are rough: stop other programs, "
+      "or measure more steps.",
+      format_seconds(one.step.p10_s), format_seconds(one.step.p90_s));
 }
 
 std::string shared_sentence(const ScalingCurve& curve) {
@@ -171,10 +158,10 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   const ScalingPoint* one = curve.at(1);
   if (best->devices == 1) {
     say(alone_sentence(curve, *best));
-  } else {
-    say(result_sentence(*best));
-    if (one != nullptr && !best->shares_cores) say(missing_sentence(*one, *best));
+  } else if (one != nullptr && !best->shares_cores) {
+    say(missing_sentence(*one, *best));
   }
+  if (one != nullptr) say(unsteady_sentence(*one));
   say(shared_sentence(curve));
   say(accuracy_sentence(curve));
   return sentences;
@@ -220,8 +207,8 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
   const std::string on = devices_text(p.devices), times = times_text(p.speedup);
   std::vector<std::string> said = {
       style == ParallelStyle::DataParallel
-          ? trf("{} over {} with DataParallel are {} times as fast as one.", on,
-                link_title(p.link), times)
+          ? trf("{} over {} with DataParallel are {} times as fast as one.", on, link_title(p.link),
+                times)
           : trf("{} over {} are {} times as fast as one.", on, link_title(p.link), times),
       limit_sentence(p, style)};
   if (p.process_s > 0) {

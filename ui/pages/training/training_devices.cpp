@@ -227,6 +227,11 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
       tracks.all().begin(), tracks.all().end(),
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return tr("No device waits long for another.");
+  // Of equal devices, each is sometimes the last.
+  if (share(*least) > share(*most) / 2) {
+    return trf("The devices wait for each other in turn, up to {} of a step.",
+               percent(share(*most)));
+  }
   const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
   const std::string text =
       trf("{} waits for {} of a step; {} is the slowest.", device_text(tracks, *most),

@@ -61,6 +61,23 @@ struct TrainingFigure {
   const char* hint;
 };
 
+// While the run goes on the latest speed, then that of the whole run as in the list.
+TrainingFigure speed_figure(const TrainingRun& run) {
+  const StepColumns& steps = run.steps();
+  TrainingFigure figure{
+      "training/figure/speed", run.done() ? tr("images/s, mean") : tr("images/s, smoothed"), "N/A",
+      run.timed()
+          ? tr("Training images per second of step time, excluding data loading and evaluation.")
+          : tr(kEmulatedGpu)};
+  if (!run.timed()) return figure;
+  if (run.done()) {
+    figure.value = format_si(run.done()->images_per_s, "");
+  } else if (steps.size() > 0) {
+    figure.value = format_si(steps.images_per_s_smooth.back(), "");
+  }
+  return figure;
+}
+
 // Shows four key numbers of the run.
 void summary_card(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/summary", "");
@@ -78,11 +95,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       {"training/figure/test_acc", tr("test accuracy"), latest(run.epochs().test_acc),
        tr("Share of the test images classified correctly after the last epoch; none is used for "
           "training.")},
-      {"training/figure/speed", tr("images/s, smoothed"),
-       steps.size() == 0 || !run.timed() ? "N/A" : format_si(steps.images_per_s_smooth.back(), ""),
-       run.timed()
-           ? tr("Training images per second of step time, excluding data loading and evaluation.")
-           : tr(kEmulatedGpu)},
+      speed_figure(run),
   }};
   const std::size_t columns = width_left(p) > 520 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -165,6 +178,22 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
                 *run.diverged_at(), loss, rate, usual));
 }
 
+// Says that a finished run of this session has learnt nothing.
+void chance_box(const Panel& p, const TrainingRun& run) {
+  const Column64& accuracy = run.epochs().test_acc;
+  const std::size_t classes = run.class_names().size();
+  if (run.restored() || running_training(p) == &run || run.diverged_at() || classes < 2 ||
+      accuracy.empty() || run.steps().size() == 0) {
+    return;
+  }
+  const double chance = 1.0 / static_cast<double>(classes);
+  if (!(accuracy.back() <= 1.2 * chance)) return;
+  note_box(p.ui, "training/chance",
+           trf("After {} steps the network is no better than guessing among {} classes: train for "
+               "more epochs, or choose a preset.",
+               run.steps().size(), classes));
+}
+
 void training_results(const Panel& p) {
   outcome_box(p, Page::Training);
   const TrainingRun* newest = newest_run(p);
@@ -175,6 +204,7 @@ void training_results(const Panel& p) {
     return;
   }
   divergence_box(p, *newest);
+  chance_box(p, *newest);
   summary_card(p, *newest);
   plots(p, *newest);
 }

@@ -237,7 +237,8 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    if (const std::string text = sentence(*c.fit); !text.empty()) say(c.label() + ": " + text);
+    if (const std::string text = sentence(*c.fit); !text.empty())
+      say(trf("{}, lines fitted to the samples: {}", c.label(), text));
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }
   for (const TransferPayoff& payoff : results.payoffs) {

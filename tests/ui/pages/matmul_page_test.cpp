@@ -286,6 +286,20 @@ TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "mma_bf16\nWhat it adds.");
 }
 
+TEST(MatmulLadder, OfManyDevicesIsThatOfTheChosenOne) {
+  Lab lab(
+      matmul_job({matmul_sample(cpu(0), "simd", 64, 100), matmul_sample(cpu(1), "simd", 64, 100),
+                  matmul_sample(cpu(2), "simd", 64, 100)}),
+      1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/ladder/cpu:0/simd"));
+  EXPECT_FALSE(lab.visible("matmul/ladder/cpu:1/simd"));
+  lab.click("matmul/shown_device/cpu:1");
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("matmul/ladder/cpu:0/simd"));
+  EXPECT_TRUE(lab.visible("matmul/ladder/cpu:1/simd"));
+}
+
 TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, {1280, 720});
   lab.open(Page::Matmul);

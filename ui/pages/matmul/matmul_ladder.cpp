@@ -333,11 +333,13 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
             {.hint = tr("Each rung adds one idea to the one above. Hover over one for details."),
              .dimmed = is_old(kept)});
   if (!card) return;
-  const std::vector<Device> devices = results.devices();
+  std::vector<Device> devices = results.devices();
   if (devices.empty()) {
     muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
                                       : tr("The peak is known; measuring the first kernel."));
   }
+  constexpr std::size_t kMostStacked = 2;  // more would push the roofline out of sight
+  if (devices.size() > kMostStacked) devices = {shown_device(p, results)};
   std::vector<Ladder> ladders;
   for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
   const TextColumns columns = columns_of(p, ladders);

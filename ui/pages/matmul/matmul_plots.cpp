@@ -118,8 +118,8 @@ void draw_device_choice(const Panel& p, const MatmulResults& results) {
   choose_one(p,
              {.path = "matmul/shown_device",
               .label = tr("Device"),
-              .hint = tr("Whose curves and roofline are shown. Each device has its own "
-                         "ceilings."),
+              .hint = tr("Whose curves and roofline are shown, and of more than two devices whose "
+                         "ladder. Each device has its own ceilings."),
               .most_segments = 4},
              devices, shown_device(p, results), p.view.forms.matmul.shown_device,
              [](Device device) { return lab::to_string(device); });

@@ -261,7 +261,8 @@ void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
   const std::string text = trf("lab {:.1f} % of a core", at.p.model.lab_cpu() * 100);
   ImFont* font = ui.fonts.caption;
-  const float width = std::max(text_size(font, text).x, ui.px(92));
+  const float usual = text_size(font, trf("lab {:.1f} % of a core", 100.0)).x;
+  const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
   const ImVec2 pos(at.x, at.middle - font->FontSize / 2);
   draw_text(ImGui::GetWindowDrawList(), font, pos, ui.theme->muted, text);
@@ -298,10 +299,13 @@ void job_progress(RightToLeft& at, const RunningJob& job) {
   Ui& ui = at.p.ui;
   std::string left = percent(job.done);
   if (job.left_s) left = trf("{}, {} left", left, format_seconds(*job.left_s));
-  if (paused(at.p)) left = trf("paused at {}", percent(job.done));
-  const bool endless = job.done <= 0 && !job.left_s;  // or too young to tell
-  if (endless)
+  const bool held = paused(at.p);
+  const bool endless = !held && job.done <= 0 && !job.left_s;  // or too young to tell
+  if (held) {
+    left = trf("paused at {}", percent(job.done));
+  } else if (endless) {
     left = trf("for {}", format_seconds(std::max(0.0, at.p.model.now_s() - job.started_t_s)));
+  }
   ImFont* font = ui.fonts.caption;
   at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
   const float y = at.middle - font->FontSize / 2;

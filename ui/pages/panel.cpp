@@ -350,6 +350,11 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
 }
 
+bool is_guessing(double accuracy, std::size_t classes) {
+  constexpr double kClearly = 1.2;
+  return accuracy * static_cast<double>(classes) < kClearly;
+}
+
 std::string percent(const Maybe<double>& share) {
   return share ? percent(*share) : "N/A";
 }

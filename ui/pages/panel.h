@@ -247,6 +247,8 @@ struct MainMemory {
 std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices);
 
 // --- texts ----------------------------------------------------------------------------------
+// Whether an accuracy is not clearly better than a random choice among `classes`; false for NaN.
+bool is_guessing(double accuracy, std::size_t classes);
 std::string percent(double share);                // "61 %"
 std::string percent(const Maybe<double>& share);  // or "N/A"
 std::string timing_text(const Timing& time);

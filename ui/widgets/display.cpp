@@ -40,7 +40,7 @@ bool text_item(ImVec2 size) {
 // A value that does not fit beside its label is placed below it, wrapped.
 void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                std::string_view text) {
-  constexpr float kWidest = 520;  // units between which the eye still connects label and value
+  constexpr float kWidest = 600;  // units between which the eye still connects label and value
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImFont* font = ui.fonts.body;
   const float line = ui.px(18), room = ImGui::GetContentRegionAvail().x;

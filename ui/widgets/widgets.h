@@ -77,7 +77,7 @@ void muted(Ui& ui, std::string_view text);    // wrapped, muted
 void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
 // "4.31 TB/s": number in text colour, unit in muted; `text` as returned by format_si.
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
-// "label            value" on a line of at most 520 units, unless both together are longer. The
+// "label            value" on a line of at most 600 units, unless both together are longer. The
 // value is right-aligned, or below the label if it does not fit. A missing value shows N/A with the
 // reason as tooltip.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
@@ -128,7 +128,7 @@ bool combo(Ui& ui, std::string_view path, std::string_view label,
 // the translation of their labels.
 bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view hint,
                std::span<const ValueName> choices, int& index);
-// Fills the width like a field, but is only as wide as its choices need without a label.
+// With a label it fills the width; without one it is only as wide as its choices need.
 bool segmented(Ui& ui, std::string_view path, std::string_view label,
                std::span<const std::string> choices, int& index, std::string_view hint = {});
 // A slider with its label and the value as text on one line, 32 units high. Arrow keys step.

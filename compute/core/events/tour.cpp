@@ -50,7 +50,8 @@ std::string copy_sentence(const TourFigure& f) {
         bytes);
   }
   if (!f.one_thread_s) {
-    return trf("One core copies {} in this time: even the smallest work is not free.", bytes);
+    return trf("One core copies {} in this time: even the smallest piece of work takes time.",
+               bytes);
   }
   const std::string one = format_seconds(*f.one_thread_s);
   return *f.one_thread_s < f.value
@@ -91,7 +92,7 @@ std::string spread_text(const TourFigure& f) {
   const std::string spread = share_text((f.high - f.low) / 2 / f.median);
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
   const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, ±{}", f.n, spread);
-  return f.unstable && f.complete ? trf("{}, not settled", text) : text;
+  return f.unstable && f.complete ? trf("{}, unstable", text) : text;
 }
 
 std::string percentiles_text(const TourFigure& f) {

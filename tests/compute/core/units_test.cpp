@@ -54,6 +54,8 @@ TEST(Units, FormatsThreeSignificantDigits) {
             (Two{"20.04 GiB", "20.01 GiB"}));
   EXPECT_EQ(format_bytes_apart(20 * kGiB + 4096, 20 * kGiB),
             (Two{"20.0 GiB + 4.00 KiB", "20.0 GiB"}));
+  EXPECT_EQ(format_bytes_apart(20 * kGiB, 20 * kGiB + 4096),
+            (Two{"20.0 GiB", "20.0 GiB + 4.00 KiB"}));
   EXPECT_EQ(format_seconds(200), "3 min 20 s");
 }
 

@@ -144,6 +144,7 @@ TEST_F(ScalingModel, IgnoresResultsOfOtherJobs) {
   feed(7, scaling_prediction(kStrong, 2));
   EXPECT_TRUE(now().empty());
   feed(1, Skipped{"4 devices", "there are 2"});
+  EXPECT_EQ(model.log().back().severity, Severity::Info) << "nothing is wrong";
   EXPECT_EQ(now().skipped.size(), 1u);
 }
 

@@ -76,6 +76,15 @@ TEST(MemoryPage, SaysWhatTheCopyCost) {
   EXPECT_EQ(said->label, "Copied X1 to cpu:1 in 1.00 ms");
 }
 
+TEST(MemoryPage, TheSeedRisesWithEachTensor) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  lab.click("memory/make");
+  ASSERT_EQ(lab.sent<MakeTensor>().size(), 1U);
+  EXPECT_EQ(lab.sent<MakeTensor>()[0].seed, 0U);
+  EXPECT_EQ(lab.view.forms.memory.seed, 1);
+}
+
 TEST(MemoryPage, HidesGpuMemoryWithoutAGpu) {
   Lab lab(Model(machine_of(2)));
   lab.open(Page::Memory);

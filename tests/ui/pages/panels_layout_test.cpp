@@ -235,6 +235,26 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
 }
 
+TEST(Pages, DevicesThatWaitAlikeAreNotCalledSlow) {
+  for (const double other_wait_s : {0.012, 0.001}) {
+    ui::Model model(machine_of(2));
+    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(1, 2, training_started(true)));
+    for (std::int64_t step = 1; step <= 10; ++step) {
+      StepDone done = step_done(step);
+      done.devices = {{.device = cpu(0), .images = 128, .compute_s = 0.08, .wait_s = 0.018},
+                      {.device = cpu(1), .images = 128, .compute_s = 0.08, .wait_s = other_wait_s}};
+      model.apply(event(1, 3, done));
+    }
+    Lab lab(std::move(model), 1, {1280, 1600});
+    lab.open(Page::Training);
+    const std::string said = lab.backend.find("training/devices/sentence")->label;
+    const bool alike = other_wait_s > 0.01;
+    EXPECT_EQ(said.find("wait for each other in turn") != std::string::npos, alike) << said;
+    EXPECT_EQ(said.find("cpu:1 is the slowest") == std::string::npos, alike) << said;
+  }
+}
+
 // Two devices and a small window: the loss comes first, the runs are beside it, and the form stays.
 TEST(Pages, LossIsLargeAndInSight) {
   constexpr float kHeight = 720;

@@ -378,7 +378,7 @@ TEST_P(WidgetsTest, ValueStaysNearItsLabel) {
   };
   b.frame(draw);
   const WidgetRect* line = b.find("fact");
-  EXPECT_LE(line->max.x - line->min.x, 520 * GetParam() + 1);
+  EXPECT_NEAR(line->max.x - line->min.x, 600 * GetParam(), 1);
 }
 
 TEST_P(WidgetsTest, CutTextEndsBeforeANumber) {

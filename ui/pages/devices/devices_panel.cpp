@@ -139,9 +139,12 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   for (const CacheInfo& c : info.caches) facts.add(trf("L{} cache", c.level), cache_text(c));
   if (info.device.kind == DeviceKind::Cpu) {
     facts.add(tr("Packages"), std::to_string(info.packages));
-    facts.add(tr("NUMA nodes"), trf("number {}", numbers(info.numa_nodes)),
+    facts.add(tr("NUMA nodes"),
+              info.numa_nodes.size() == 1 ? trf("node {}", info.numa_nodes.front())
+                                          : numbers(info.numa_nodes),
               tr("Memory close to some cores, far from others."));
-    facts.add(tr("Cores"), trf("number {}", numbers(info.cores)),
+    facts.add(tr("Cores"),
+              info.cores.size() == 1 ? trf("core {}", info.cores.front()) : numbers(info.cores),
               tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }

@@ -30,7 +30,7 @@ const DeviceEntry& selected_entry(const Panel& p, const std::vector<DeviceEntry>
 // Left: the devices with their load, the main memory, and the machine.
 void device_list(const Panel& p, const std::vector<DeviceEntry>& entries);
 
-// Draws the chart of the chosen quantity over the last ten minutes.
+// Draws the chart of the chosen quantity over the last minutes, at most ten.
 void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries);
 
 // Draws an NVIDIA GPU: its activity beside its properties, then its processes.

@@ -69,11 +69,10 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   constexpr float kStep = 66;  // units
   const bool first = &shown == &p.model.lessons().front();
   const bool last = &shown == &p.model.lessons().back();
-  if (button(p.ui, "learn/previous", tr("Back"),
-             {.kind = ButtonKind::Link,
-              .enabled = !first,
-              .hint = first ? tr("This is the first lesson") : tr("The lesson before"),
-              .width = kStep})) {
+  if (first) {
+    ImGui::Dummy({p.ui.px(kStep), p.ui.px(kControlHeight)});
+  } else if (button(p.ui, "learn/previous", tr("Back"),
+                    {.kind = ButtonKind::Link, .hint = tr("The lesson before"), .width = kStep})) {
     step_to(p, shown, -1);
   }
   ImGui::SameLine(0, 0);

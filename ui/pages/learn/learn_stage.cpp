@@ -276,7 +276,7 @@ void try_freely(const Panel& p, const LessonInfo& lesson) {
 }
 
 // The answer, and how the guess compares with it.
-void answer_row(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+void answer_facts(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!run.done->answer) return;
   const LessonAnswer& answer = *run.done->answer;
   fact(p.ui, tr("The answer"), std::string_view(answer_text(lesson.question, answer)));
@@ -330,7 +330,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!card) return;
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
-  answer_row(p, lesson, run);
+  answer_facts(p, lesson, run);
   if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
   for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
     const LessonCheck& check = run.done->checks[i];

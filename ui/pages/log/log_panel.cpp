@@ -65,6 +65,7 @@ void tools(const Panel& p) {
   };
   const auto severities = [&] {
     control_label(p.ui, tr("Severity"));
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));  // to the middle of a field
     Row row(p.ui, {1, 1, 1});
     row.next();
     checkbox(p.ui, "log/info", tr("Info"), form.info);
@@ -73,9 +74,11 @@ void tools(const Panel& p) {
     row.next();
     checkbox(p.ui, "log/error", tr("Error"), form.error);
   };
-  const auto copy = [&] {
+  const auto copy = [&](float width) {
     if (button(p.ui, "log/copy", tr("Copy these lines"),
-               {.enabled = !p.model.log().empty(), .hint = tr("Copies them to the clipboard.")})) {
+               {.enabled = !p.model.log().empty(),
+                .hint = tr("Copies them to the clipboard."),
+                .width = width})) {
       ImGui::SetClipboardText(as_text(p).c_str());
     }
   };
@@ -83,7 +86,7 @@ void tools(const Panel& p) {
   if (width_left(p) < kLeastFilter + kSeverities + kCopy) {
     filter();
     severities();
-    copy();
+    copy(0);
     return;
   }
   Row row(p.ui, {1, -kSeverities, -kCopy});
@@ -93,7 +96,7 @@ void tools(const Panel& p) {
   severities();
   row.next();
   control_label(p.ui, " ");  // beside a field with a label
-  copy();
+  copy(-1);
 }
 
 constexpr float kTimeLeft = 26, kTextLeft = kTimeLeft + 84;  // units

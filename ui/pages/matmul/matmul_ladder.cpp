@@ -108,7 +108,7 @@ bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
 
-// The share and what follows it, each right-aligned in a column of its own.
+// The share and what follows it, both right-aligned.
 struct Value {
   std::string share, rest;
 };
@@ -339,7 +339,11 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
                                       : tr("The peak is known; measuring the first kernel."));
   }
   constexpr std::size_t kMostStacked = 2;  // more would push the roofline out of sight
-  if (devices.size() > kMostStacked) devices = {shown_device(p, results)};
+  const std::vector<Device>& wanted = results.request.devices;
+  const std::size_t all = wanted.empty() ? p.model.devices().size() : wanted.size();
+  if (std::max(all, devices.size()) > kMostStacked && !devices.empty()) {
+    devices = {known_or_first(devices, shown_device(p, results))};
+  }
   std::vector<Ladder> ladders;
   for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
   const TextColumns columns = columns_of(p, ladders);

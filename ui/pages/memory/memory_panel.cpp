@@ -120,10 +120,10 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
   }
   if (fill == Fill::Rand || fill == Fill::Randn) {
     fields.next();
-    input_number(
-        p.ui, "memory/seed", tr("Seed"), form.seed,
-        {.min = 0,
-         .hint = tr("The same seed gives the same tensor. It rises by one with each tensor.")});
+    input_number(p.ui, "memory/seed", tr("Seed"), form.seed,
+                 {.min = 0,
+                  .hint = tr("The same seed gives the same tensor. The seed rises by one with each "
+                             "tensor created.")});
   }
 }
 
@@ -187,9 +187,9 @@ void table_tools(const Panel& p) {
   const std::string why = !waiting.empty()  ? waiting
                           : ids.size() != 2 ? tr("Tick two tensors in the table first")
                                             : "";
-  constexpr float kChoice = 200, kAdd = 280;  // units
+  constexpr float kChoice = 200, kAdd = 280, kGaps = 24;  // units
   std::optional<Row> row;
-  if (width_left(p) > kChoice + kAdd) {
+  if (width_left(p) > kChoice + kAdd + kGaps) {
     row.emplace(p.ui, std::initializer_list<float>{-kChoice, -kAdd, 1});
   }
   if (row) row->next();

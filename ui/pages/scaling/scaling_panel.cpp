@@ -225,7 +225,6 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
 }
 
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
-  if (figures.empty()) return;
   constexpr float kLeast = 120;  // units
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kLeast));
   const std::size_t columns = std::min<std::size_t>(3, fit);
@@ -309,8 +308,8 @@ void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, Scal
     say("scaling/prediction", predicted, true);
     say("scaling/model_error", model_error_sentence(results, mode), false);
   };
-  if (measured.empty() || predicted.empty()) {
-    if (!measured.empty()) measured_card();
+  if (best == nullptr || predicted.empty()) {
+    if (best != nullptr) measured_card();
     if (!predicted.empty()) predicted_card();
     return;
   }

@@ -58,16 +58,17 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   const bool weak = point.mode == ScalingMode::Weak;
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
   const double lost_s = point.step.median_s - ideal_s;
-  if (lost_s <= 0) {
-    return weak ? tr("No time is lost compared with one device's step.")
-                : tr("No time is lost compared with an even division of the work.");
-  }
   const StepParts taken = parts_of(point.split, point.step.median_s);
   const double rest_s = lost_s - taken.exposed_s - taken.wait_s - taken.hidden_s;
   const std::string step = format_seconds(point.step.median_s), ideal = format_seconds(ideal_s);
   std::vector<std::string> sentences = {
       weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
            : trf("A step takes {}; divided evenly it would take {}.", step, ideal)};
+  if (lost_s <= 0) {
+    sentences.emplace_back(weak ? tr("Faster work in parallel outweighs all waiting.")
+                                : tr("Faster work on smaller parts outweighs all waiting."));
+    return fmt::format("{}", fmt::join(sentences, " "));
+  }
   if (const auto parts = lost_parts(taken, rest_s, lost_s, weak); !parts.empty()) {
     sentences.push_back(trf("The difference: {}.", list_text(parts)));
   }
@@ -111,8 +112,8 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
     counts.push_back(std::to_string(p.devices));
   }
   if (counts.size() < 2) return "";
-  constexpr double kGuessing = 0.12;  // the classes number ten
-  if (high < kGuessing) {
+  constexpr std::size_t kClasses = 10;
+  if (is_guessing(high, kClasses)) {
     return trf(
         "After {} steps the accuracy on {} devices is still at chance level, so the comparison is "
         "meaningless; train for more steps.",

@@ -216,7 +216,7 @@ bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
   return slowest.images > kMoreThanOne && !share_cores(tracks, machine);
 }
 
-// Names the waiting device if its wait is significant.
+// Names the waiting and the slowest device if the wait is significant and theirs differ clearly.
 std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
                              const MachineInfo& machine) {
   const auto share = [](const DeviceTrack& track) {
@@ -228,7 +228,8 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return tr("No device waits long for another.");
   // Of equal devices, each is sometimes the last.
-  if (share(*least) > share(*most) / 2) {
+  constexpr double kClearly = 0.1;
+  if (share(*most) - share(*least) < kClearly) {
     return trf("The devices wait for each other in turn, up to {} of a step.",
                percent(share(*most)));
   }

@@ -69,12 +69,9 @@ TrainingFigure speed_figure(const TrainingRun& run) {
       run.timed()
           ? tr("Training images per second of step time, excluding data loading and evaluation.")
           : tr(kEmulatedGpu)};
-  if (!run.timed()) return figure;
-  if (run.done()) {
-    figure.value = format_si(run.done()->images_per_s, "");
-  } else if (steps.size() > 0) {
-    figure.value = format_si(steps.images_per_s_smooth.back(), "");
-  }
+  if (!run.timed() || steps.size() == 0) return figure;
+  figure.value =
+      format_si(run.done() ? run.done()->images_per_s : steps.images_per_s_smooth.back(), "");
   return figure;
 }
 
@@ -186,8 +183,7 @@ void chance_box(const Panel& p, const TrainingRun& run) {
       accuracy.empty() || run.steps().size() == 0) {
     return;
   }
-  const double chance = 1.0 / static_cast<double>(classes);
-  if (!(accuracy.back() <= 1.2 * chance)) return;
+  if (!is_guessing(accuracy.back(), classes)) return;
   note_box(p.ui, "training/chance",
            trf("After {} steps the network is no better than guessing among {} classes: train for "
                "more epochs, or choose a preset.",

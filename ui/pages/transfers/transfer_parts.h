@@ -13,14 +13,15 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results);
 // Selects that pair; draws nothing if only one has results.
 void draw_pair_choice(const Panel& p, const TransferResults& results);
+// Whether draw_transfer_matrix() and draw_transfer_costs() have anything to draw.
+bool has_transfer_matrix(const Panel& p, const TransferResults& results);
+bool has_transfer_costs(const TransferResults& results);
 // Device pairs coloured by the bandwidth of copies of one size, which the card selects; a press on
 // a pair shows its curves. Draws nothing for a single device.
-bool has_transfer_matrix(const Panel& p, const TransferResults& results);
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept);
 // Timeline of the streams of each GPU; draws nothing without a GPU.
 void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept);
 // What copies of the shown pair cost, in sentences, and every fit in a table.
-bool has_transfer_costs(const TransferResults& results);
 void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept);
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept);
 

@@ -121,8 +121,10 @@ void transfers_form(const Panel& p) {
 // Side by side unless the table of the costs needs the width.
 void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   constexpr float kMatrixUnits = 400, kLeast = 800;
+  constexpr std::size_t kMostBeside = 6;  // devices whose cells hold a number in that width
   const bool both = has_transfer_costs(shown(kept)) && has_transfer_matrix(p, shown(kept));
-  if (!both || p.view.forms.transfers.show_fits || width_left(p) < kLeast) {
+  const bool many = p.model.devices().size() > kMostBeside;
+  if (!both || many || p.view.forms.transfers.show_fits || width_left(p) < kLeast) {
     draw_transfer_costs(p, kept);
     draw_transfer_matrix(p, kept);
     return;

@@ -11,6 +11,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 // --- jobs -----------------------------------------------------------------------------------

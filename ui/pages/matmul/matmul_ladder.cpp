@@ -345,6 +345,7 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
     devices = {known_or_first(devices, shown_device(p, results))};
   }
   std::vector<Ladder> ladders;
+  ladders.reserve(devices.size());
   for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
   const TextColumns columns = columns_of(p, ladders);
   Marks marks;

@@ -193,7 +193,7 @@ std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
 
 // "2 devices", "2 devices, 256 images each"
 std::string measured_on_text(const ScalingPoint& point) {
-  const std::string devices = devices_text(point.devices);
+  std::string devices = devices_text(point.devices);
   if (point.mode == ScalingMode::Strong || point.devices < 2) return devices;
   return trf("{}, {} images each", devices, point.batch / point.devices);
 }

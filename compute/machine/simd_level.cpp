@@ -118,11 +118,20 @@ bool has_avx512_bf16() {
          __builtin_cpu_supports("avx512vl") > 0 && __builtin_cpu_supports("avx512bf16") > 0;
 }
 
+bool is_by_intel() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel") > 0;
+}
+
 #else
 
 void cap_dispatch(SimdTier) {}
 
 bool has_avx512_bf16() {
+  return false;
+}
+
+bool is_by_intel() {
   return false;
 }
 
@@ -249,9 +258,15 @@ std::string processor_numbers() {
 }
 
 std::string why_no_avx512_bf16() {
-  if (!has_avx512_bf16()) return tr("the processor has none");
+  if (!has_avx512_bf16()) return tr("the processor has no AVX512-BF16 instructions");
   const SimdTier cap = simd_cap().value_or(SimdTier::Avx512);
-  return cap >= SimdTier::Avx512 ? "" : trf("LAB_SIMD={} excludes them", to_string(cap));
+  return cap >= SimdTier::Avx512 ? "" : trf("LAB_SIMD={} excludes AVX512-BF16", to_string(cap));
+}
+
+std::string why_bf16_products_are_f32() {
+  const std::string why = why_no_avx512_bf16();
+  if (!why.empty() || !is_by_intel()) return why;
+  return tr("its AVX512-BF16 instructions are slower than those for f32");
 }
 
 }  // namespace lab

@@ -199,11 +199,11 @@ class CpuLadder final : public DeviceLadder {
 
  private:
   std::string bf16_remark() const {
-    if (bf16_kernels().native) return amx_remark(device_.device());
+    const std::string amx = amx_remark(device_.device());
+    if (bf16_kernels().native() || !amx.empty()) return amx;
     return trf(
-        "no AVX512-BF16 instructions on {}: {}; the lab's kernels widen bf16 to f32 to multiply, "
-        "which saves memory but no arithmetic",
-        to_string(device_.device()), why_no_avx512_bf16());
+        "the lab's kernels multiply bf16 as f32 on {}: {}; rounding saves no arithmetic there",
+        to_string(device_.device()), why_bf16_products_are_f32());
   }
 
   DeviceContext& device_;

@@ -9,15 +9,15 @@
 namespace lab {
 namespace {
 
-// Terms per pass; afterwards the next strip's block of B replaces this one in L1.
-constexpr std::int64_t kTermsPerPass = 512;
+// Words of a row per pass; afterwards the next strip's block of B replaces this one in L1.
+constexpr std::int64_t kWordsPerPass = 512;
 
 void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
   TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
-  for (std::int64_t p = 0; p < b.k; p += kTermsPerPass) {
-    t.k = std::min(kTermsPerPass, b.k - p);
+  for (std::int64_t p = 0; p < b.k; p += kWordsPerPass) {
+    t.k = std::min(kWordsPerPass, b.k - p);
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const float*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
@@ -32,19 +32,20 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
   }
 }
 
-// `rounded` holds the rows of A as pairs, `pairs` words per row.
-void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::int64_t pairs,
-                   float* c, std::int64_t ldc, std::int64_t rows, bool accumulate) {
+// `rounded` holds the rows of A, b.column_words() each.
+void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, float* c, std::int64_t ldc,
+                   std::int64_t rows, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
-  Bf16TileArgs t{.a_row_stride = pairs, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
-  for (std::int64_t p = 0; p < pairs; p += kTermsPerPass) {
-    t.k_pairs = std::min(kTermsPerPass, pairs - p);
+  const std::int64_t words = b.column_words();
+  Bf16TileArgs t{.a_row_stride = words, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
+  for (std::int64_t p = 0; p < words; p += kWordsPerPass) {
+    t.steps = std::min(kWordsPerPass, words - p);
     t.accumulate = accumulate || p > 0;
     for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
       t.b = static_cast<const std::uint32_t*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
       t.cols = tile_part(b.n, j, gemm.nr);
       for (std::int64_t i = 0; i < rows; i += gemm.mr) {
-        t.a = rounded + i * pairs + p;
+        t.a = rounded + i * words + p;
         t.c = c + i * ldc + j;
         t.rows = tile_part(rows, i, gemm.mr);
         gemm.tile(t);
@@ -53,15 +54,13 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::in
   }
 }
 
-// Rounds rows of A into contiguous rows, each padded with a zero to whole pairs.
+// Rounds rows of A into contiguous rows of words.
 void round_rows(const float* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
-                std::uint16_t* rounded) {
+                std::uint32_t* rounded) {
   const Bf16Kernels& gemm = bf16_kernels();
-  if (lda == k && k % 2 == 0) return gemm.round(a, rounded, rows * k);
-  const std::int64_t terms = ceil_div(k, 2) * 2;
-  for (std::int64_t i = 0; i < rows; ++i, rounded += terms) {
-    gemm.round(a + i * lda, rounded, k);
-    if (k % 2 == 1) rounded[k] = 0;
+  if (lda == k && k % gemm.terms_per_word == 0) return gemm.round_row(a, rounded, rows * k);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    gemm.round_row(a + i * lda, rounded + i * gemm.words(k), k);
   }
 }
 
@@ -76,8 +75,12 @@ std::int64_t PackedOperand::strips() const {
   return ceil_div(n, tile.cols);
 }
 
+std::int64_t PackedOperand::column_words() const {
+  return products == Precision::BF16 ? bf16_kernels().words(k) : k;
+}
+
 std::int64_t PackedOperand::strip_words() const {
-  return (products == Precision::BF16 ? ceil_div(k, 2) : k) * tile.cols;
+  return column_words() * tile.cols;
 }
 
 void PackedOperand::pack(std::int64_t strip, std::int64_t term, std::int64_t terms,
@@ -86,14 +89,16 @@ void PackedOperand::pack(std::int64_t strip, std::int64_t term, std::int64_t ter
   const int width = tile.cols;
   const int valid = tile_part(n, strip * width, width);
   if (products == Precision::BF16) {
-    bf16_kernels().pack_f32(
+    const Bf16Kernels& gemm = bf16_kernels();
+    const std::int64_t word = term / gemm.terms_per_word;
+    gemm.pack_f32(
         {.source = source,
          .strip_stride = column_stride,
          .k_stride = k_stride,
          .terms = terms,
          .valid = valid,
          .width = width,
-         .out = static_cast<std::uint32_t*>(data) + strip * strip_words() + term / 2 * width});
+         .out = static_cast<std::uint32_t*>(data) + strip * strip_words() + word * width});
   } else {
     gemm_kernels().pack({.source = source,
                          .strip_stride = column_stride,
@@ -106,15 +111,15 @@ void PackedOperand::pack(std::int64_t strip, std::int64_t term, std::int64_t ter
 }
 
 std::int64_t PackedOperand::work_floats(std::int64_t rows) const {
-  return products == Precision::BF16 ? rows * ceil_div(k, 2) : 0;
+  return products == Precision::BF16 ? rows * column_words() : 0;
 }
 
 void PackedOperand::multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
                              std::int64_t rows, bool accumulate, float* work) const {
   if (products != Precision::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
-  round_rows(a, lda, rows, k, reinterpret_cast<std::uint16_t*>(work));
-  multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(work), ceil_div(k, 2), c, ldc, rows,
-                accumulate);
+  auto* const rounded = reinterpret_cast<std::uint32_t*>(work);
+  round_rows(a, lda, rows, k, rounded);
+  multiply_bf16(*this, rounded, c, ldc, rows, accumulate);
 }
 
 namespace {
@@ -143,8 +148,8 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
 void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate,
                    std::uint32_t* work) {
   const Bf16Kernels& gemm = bf16_kernels();
-  const std::int64_t pairs = ceil_div(terms, 2);
-  std::uint32_t* const b = work + ceil_div(x.m, gemm.mr) * gemm.mr * pairs;
+  const std::int64_t words = gemm.words(terms);
+  std::uint32_t* const b = work + ceil_div(x.m, gemm.mr) * gemm.mr * words;
   for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
     gemm.pack_f32({.source = x.a + i,
                    .strip_stride = 1,
@@ -152,9 +157,9 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                    .terms = terms,
                    .valid = tile_part(rows.end, i, gemm.mr),
                    .width = gemm.mr,
-                   .out = work + (i - rows.begin) * pairs});
+                   .out = work + (i - rows.begin) * words});
   }
-  Bf16TileArgs t{.k_pairs = pairs,
+  Bf16TileArgs t{.steps = words,
                  .a_row_stride = 1,
                  .a_k_stride = gemm.mr,
                  .b = b,
@@ -171,7 +176,7 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                    .width = gemm.nr,
                    .out = b});
     for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-      t.a = work + (i - rows.begin) * pairs;
+      t.a = work + (i - rows.begin) * words;
       t.c = x.c + i * x.n + j;
       t.rows = tile_part(rows.end, i, gemm.mr);
       gemm.tile(t);
@@ -195,7 +200,7 @@ std::int64_t TransposedProduct::row_tiles() const {
 std::int64_t TransposedProduct::work_floats(std::int64_t terms) const {
   if (products != Precision::BF16) return 0;
   const TileSize size = tile_size(products);
-  return (row_tiles() * size.rows + size.cols) * ceil_div(terms, 2);
+  return (row_tiles() * size.rows + size.cols) * bf16_kernels().words(terms);
 }
 
 void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accumulate,

@@ -22,8 +22,8 @@ inline int tile_part(std::int64_t whole, std::int64_t at, int most) {
 }
 
 // The right operand B [k, n] of several products, packed once, in FP32 or rounded to bf16. It is
-// stored in strips of tile_size().cols columns: [strip][k][column], or for bf16 [strip][pair of
-// terms][column], where an odd last term is paired with zero.
+// stored in strips of tile_size().cols columns: [strip][k][column], or for bf16 [strip][word of
+// terms][column] (bf16_kernels.h).
 struct PackedOperand {
   PackedOperand() = default;
   PackedOperand(Precision precision, std::int64_t terms, std::int64_t columns)
@@ -35,7 +35,8 @@ struct PackedOperand {
   void* data = nullptr;
 
   std::int64_t strips() const;
-  std::int64_t strip_words() const;  // of 32 bits
+  std::int64_t column_words() const;  // of 32 bits
+  std::int64_t strip_words() const;
   std::int64_t words() const { return strips() * strip_words(); }
 
   // Packs terms [term, term + terms) of one strip. Element (q, j) of them is

@@ -53,7 +53,7 @@ void publish(const void* object) {
 }  // namespace
 
 bool amx_bf16_available() {
-  if (!bf16_kernels().native) return false;
+  if (bf16_kernels().lanes != kTileRows) return false;  // AVX-512 is excluded
   static const bool granted = processor_has_amx_bf16() && kernel_grants_tiles();
   return granted;
 }
@@ -127,8 +127,8 @@ namespace lab {
 std::string amx_remark(Device device) {
   if (!amx_bf16_available()) return {};
   return trf(
-      "{} has AMX, which sets the bf16 peak and which oneDNN can use; the lab's kernels use "
-      "AVX512-BF16 and reach only a small share of that peak",
+      "{} has AMX, which sets the bf16 peak and which oneDNN can use; the lab's kernels do not use "
+      "it and reach only a small share of that peak",
       to_string(device));
 }
 

@@ -1,12 +1,11 @@
-// The portable bf16 kernels, which widen each pair to two FP32 numbers where it is used.
+// Rounding to bf16, and products of rounded numbers by the FP32 kernels.
 #include "compute/kernels/gemm/bf16_kernels.h"
 
-#include <array>
 #include <bit>
-#include <cstddef>
-#include <utility>
 
+#include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/gemm/peak.h"
+#include "compute/machine/simd_level.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/gemm/bf16_kernels.cpp"
@@ -21,191 +20,91 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
 using DU = hn::RebindToUnsigned<D>;
-using V = hn::Vec<D>;
 using VU = hn::Vec<DU>;
+constexpr int kRoundLanes = hn::MaxLanes(D());
 
-// MR*NV accumulators, NV vectors of B and two of A must fit in the 32 (AVX-512) or 16 registers.
-#if HWY_TARGET <= HWY_AVX3
-constexpr int kMr = 12;
-#else
-constexpr int kMr = 4;
-#endif
-constexpr int kNv = 2;
-constexpr int kLanes = hn::MaxLanes(D());
-constexpr int kNr = kNv * kLanes;
-
-HWY_INLINE V EvenTerms(VU pairs) {
-  return hn::BitCast(D(), hn::ShiftLeft<16>(pairs));
-}
-
-HWY_INLINE V OddTerms(VU pairs) {
-  return hn::BitCast(D(), hn::And(pairs, hn::Set(DU(), 0xffff0000U)));
-}
-
-// Stores the columns of the last vector that are inside the tile.
-HWY_INLINE void AddPartial(const V value, int cols, bool accumulate, float* c) {
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(value, D(), lanes);
-  for (int j = 0; j < cols; ++j) c[j] = accumulate ? c[j] + lanes[j] : lanes[j];
-}
-
-template <int kRows, int kVecs>
-void Tile(const Bf16TileArgs& t) {
-  const D d;
+// Returns bf16 bits in the high half of each lane, zero in the low half.
+HWY_INLINE VU RoundBits(hn::Vec<D> value) {
   const DU du;
-  V acc[kRows][kVecs];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) acc[i][v] = hn::Zero(d);
-  }
-
-  const std::uint32_t* HWY_RESTRICT a = t.a;
-  const std::uint32_t* HWY_RESTRICT b = t.b;
-  for (std::int64_t p = 0; p < t.k_pairs; ++p, a += t.a_k_stride, b += t.b_k_stride) {
-    V even[kVecs], odd[kVecs];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) {
-      const VU pairs = hn::LoadU(du, b + v * kLanes);
-      even[v] = EvenTerms(pairs);
-      odd[v] = OddTerms(pairs);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      const VU pairs = hn::Set(du, a[i * t.a_row_stride]);
-      const V a_even = EvenTerms(pairs);
-      const V a_odd = OddTerms(pairs);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVecs; ++v) {
-        acc[i][v] = hn::MulAdd(a_odd, odd[v], hn::MulAdd(a_even, even[v], acc[i][v]));
-      }
-    }
-  }
-
-  const int partial = t.cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
-  const int whole = partial == kLanes ? kVecs : kVecs - 1;
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-    float* c = t.c + i * t.ldc;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v, c += kLanes) {
-      if (v >= whole) {
-        AddPartial(acc[i][v], partial, t.accumulate, c);
-      } else if (t.accumulate) {
-        hn::StoreU(hn::Add(acc[i][v], hn::LoadU(d, c)), d, c);
-      } else {
-        hn::StoreU(acc[i][v], d, c);
-      }
-    }
-  }
-}
-
-using TileFunction = void (*)(const Bf16TileArgs&);
-
-// Every smaller tile has its own kernel, at index (rows - 1) * kNv + vectors - 1.
-template <int... kIndex>
-constexpr std::array<TileFunction, sizeof...(kIndex)> MakeTiles(
-    std::integer_sequence<int, kIndex...>) {
-  return {&Tile<kIndex / kNv + 1, kIndex % kNv + 1>...};
-}
-
-void AnyTile(const Bf16TileArgs& t) {
-  static constexpr auto kTiles = MakeTiles(std::make_integer_sequence<int, kMr * kNv>());
-  const int vectors = (t.cols + kLanes - 1) / kLanes;
-  kTiles[static_cast<std::size_t>((t.rows - 1) * kNv + vectors - 1)](t);
-}
-
-// Returns bf16 bits in the low half of each lane.
-HWY_INLINE VU RoundBits(V value) {
-  const DU du;
+  const VU high_half = hn::Set(du, 0xffff0000U);
   const VU bits = hn::BitCast(du, value);
-  const VU high = hn::ShiftRight<16>(bits);
-  const VU to_even = hn::Add(hn::And(high, hn::Set(du, 1U)), hn::Set(du, 0x7fffU));
-  const VU rounded = hn::ShiftRight<16>(hn::Add(bits, to_even));
-  const VU quiet_nan = hn::Or(high, hn::Set(du, 0x40U));
+  const VU last = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
+  const VU rounded = hn::Add(bits, hn::Add(last, hn::Set(du, 0x7fffU)));
+  const VU quiet_nan = hn::Or(bits, hn::Set(du, 0x400000U));
   const auto is_number = hn::RebindMask(du, hn::Eq(value, value));
-  return hn::IfThenElse(is_number, rounded, quiet_nan);
+  return hn::And(hn::IfThenElse(is_number, rounded, quiet_nan), high_half);
 }
 
 std::uint32_t RoundOne(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
-  if ((bits & 0x7fffffffU) > 0x7f800000U) return (bits >> 16) | 0x40U;
-  return (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return (bits | 0x400000U) & 0xffff0000U;
+  return (bits + 0x7fffU + ((bits >> 16) & 1U)) & 0xffff0000U;
 }
 
-std::uint32_t BitsOf(float x) {
-  return RoundOne(x);
+void RoundRow(const float* in, std::uint32_t* out, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + kRoundLanes <= n; i += kRoundLanes) {
+    hn::StoreU(RoundBits(hn::LoadU(D(), in + i)), DU(), out + i);
+  }
+  for (; i < n; ++i) out[i] = RoundOne(in[i]);
 }
 
-std::uint32_t BitsOf(std::uint16_t x) {
-  return x;
+void RoundToHalf(const float* in, std::uint16_t* out, std::int64_t n) {
+  const hn::Rebind<std::uint16_t, DU> half;
+  std::int64_t i = 0;
+  for (; i + kRoundLanes <= n; i += kRoundLanes) {
+    const VU bits = hn::ShiftRight<16>(RoundBits(hn::LoadU(D(), in + i)));
+    hn::StoreU(hn::TruncateTo(half, bits), half, out + i);
+  }
+  for (; i < n; ++i) out[i] = static_cast<std::uint16_t>(RoundOne(in[i]) >> 16);
 }
 
-HWY_INLINE VU LoadBits(const float* x) {
-  return RoundBits(hn::LoadU(D(), x));
+void TileOfF32(const Bf16TileArgs& t) {
+  gemm_kernels().tile({.k = t.steps,
+                       .a = reinterpret_cast<const float*>(t.a),
+                       .a_row_stride = t.a_row_stride,
+                       .a_k_stride = t.a_k_stride,
+                       .b = reinterpret_cast<const float*>(t.b),
+                       .b_k_stride = t.b_k_stride,
+                       .c = t.c,
+                       .ldc = t.ldc,
+                       .rows = t.rows,
+                       .cols = t.cols,
+                       .accumulate = t.accumulate});
 }
 
-HWY_INLINE VU LoadBits(const std::uint16_t* x) {
-  return hn::PromoteTo(DU(), hn::LoadU(hn::Rebind<std::uint16_t, DU>(), x));
+void PackF32(const Bf16PackArgs<float>& p) {
+  auto* const out = reinterpret_cast<float*>(p.out);
+  gemm_kernels().pack({.source = p.source,
+                       .strip_stride = p.strip_stride,
+                       .k_stride = p.k_stride,
+                       .k = p.terms,
+                       .valid = p.valid,
+                       .width = p.width,
+                       .out = out});
+  RoundRow(out, p.out, p.terms * p.width);
 }
 
-// The strip is contiguous in memory: two rows at a time become one row of pairs.
-template <typename T>
-void PackAlongStrip(const PairPackArgs<T>& p) {
-  for (std::int64_t q = 0; q < p.terms; q += 2) {
-    const T* even = p.source + q * p.k_stride;
-    const bool is_pair = q + 1 < p.terms;
-    const T* odd = is_pair ? even + p.k_stride : even;
-    std::uint32_t* out = p.out + q / 2 * p.width;
-    int i = 0;
-    for (; is_pair && i + kLanes <= p.valid; i += kLanes) {
-      hn::StoreU(hn::Or(LoadBits(even + i), hn::ShiftLeft<16>(LoadBits(odd + i))), DU(), out + i);
-    }
-    for (; i < p.valid; ++i) out[i] = BitsOf(even[i]) | (is_pair ? BitsOf(odd[i]) << 16 : 0U);
-    for (; i < p.width; ++i) out[i] = 0;
+void PackBf16(const Bf16PackArgs<std::uint16_t>& p) {
+  for (std::int64_t q = 0; q < p.terms; ++q) {
+    const std::uint16_t* from = p.source + q * p.k_stride;
+    std::uint32_t* out = p.out + q * p.width;
+    for (int i = 0; i < p.valid; ++i) out[i] = std::uint32_t{from[i * p.strip_stride]} << 16;
+    for (int i = p.valid; i < p.width; ++i) out[i] = 0;
   }
 }
 
-// The strip is strided; its terms are contiguous.
-template <typename T>
-void PackAcrossStrip(const PairPackArgs<T>& p) {
-  const std::int64_t pairs = (p.terms + 1) / 2;
-  for (int i = 0; i < p.width; ++i) {
-    const T* from = p.source + i * p.strip_stride;
-    const std::int64_t whole = i < p.valid ? p.terms / 2 : 0;
-    for (std::int64_t q = 0; q < whole; ++q) {
-      p.out[q * p.width + i] = BitsOf(from[2 * q]) | BitsOf(from[2 * q + 1]) << 16;
-    }
-    for (std::int64_t q = whole; q < pairs; ++q) {
-      p.out[q * p.width + i] = i < p.valid ? BitsOf(from[2 * q]) : 0U;
-    }
-  }
-}
-
-template <typename T>
-void Pack(const PairPackArgs<T>& p) {
-  if (p.strip_stride == 1) {
-    PackAlongStrip(p);
-  } else {
-    PackAcrossStrip(p);
-  }
-}
-
-void Round(const float* HWY_RESTRICT in, std::uint16_t* HWY_RESTRICT out, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::uint16_t>(RoundOne(in[i]));
-}
-
-const Bf16Kernels* PortableBf16Kernels() {
-  static constexpr Bf16Kernels kKernels{.name = "portable",
-                                        .native = false,
-                                        .mr = kMr,
-                                        .nr = kNr,
-                                        .lanes = kLanes,
-                                        .tile = &AnyTile,
-                                        .pack_f32 = &Pack<float>,
-                                        .pack_bf16 = &Pack<std::uint16_t>,
-                                        .round = &Round,
-                                        .peak_loop = &fma_loop};
+const Bf16Kernels* F32KernelsOfBf16() {
+  static const Bf16Kernels kKernels{.name = "FP32",
+                                    .terms_per_word = 1,
+                                    .mr = gemm_kernels().mr,
+                                    .nr = gemm_kernels().nr,
+                                    .lanes = gemm_kernels().lanes,
+                                    .tile = &TileOfF32,
+                                    .pack_f32 = &PackF32,
+                                    .pack_bf16 = &PackBf16,
+                                    .round_row = &RoundRow,
+                                    .peak_loop = &fma_loop};
   return &kKernels;
 }
 
@@ -217,22 +116,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lab {
 
-HWY_EXPORT(PortableBf16Kernels);
+HWY_EXPORT(F32KernelsOfBf16);
+HWY_EXPORT(RoundToHalf);
 
-const Bf16Kernels& portable_bf16_kernels() {
-  return *HWY_DYNAMIC_DISPATCH(PortableBf16Kernels)();
+const Bf16Kernels& f32_kernels_of_bf16() {
+  return *HWY_DYNAMIC_DISPATCH(F32KernelsOfBf16)();
 }
 
 const Bf16Kernels& bf16_kernels() {
-  static const Bf16Kernels* const kNative = native_bf16_kernels();
-  const Bf16Kernels& portable = portable_bf16_kernels();
-  // Callers that cap the instruction set below AVX-512, such as tests, get the portable kernels.
-  const bool uncapped = kNative != nullptr && portable.lanes == kNative->lanes;
-  return uncapped ? *kNative : portable;
+  static const Bf16Kernels* const kNative =
+      why_bf16_products_are_f32().empty() ? native_bf16_kernels() : nullptr;
+  const Bf16Kernels& as_f32 = f32_kernels_of_bf16();
+  // Callers that cap the instruction set below AVX-512, such as tests, get the FP32 kernels.
+  const bool uncapped = kNative != nullptr && as_f32.lanes == kNative->lanes;
+  return uncapped ? *kNative : as_f32;
 }
 
 void to_bf16(const float* in, std::uint16_t* out, std::int64_t n) {
-  bf16_kernels().round(in, out, n);
+  HWY_DYNAMIC_DISPATCH(RoundToHalf)(in, out, n);
 }
 
 }  // namespace lab

@@ -70,7 +70,7 @@ LAB_BF16_TARGET void tile(const Bf16TileArgs& t) {
 
   PairsOfA<kLayout> a(t);
   const std::uint32_t* b = t.b;
-  for (std::int64_t p = 0; p < t.k_pairs; ++p) {
+  for (std::int64_t p = 0; p < t.steps; ++p) {
     __m512bh bv[kVecs];
 #pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) {
@@ -170,7 +170,7 @@ __mmask16 lanes_below(int n) {
 
 // The strip is contiguous in memory: two rows at a time become one row of pairs.
 template <int kVecs, typename T>
-LAB_BF16_TARGET void pack_along_strip(const PairPackArgs<T>& p) {
+LAB_BF16_TARGET void pack_along_strip(const Bf16PackArgs<T>& p) {
   __mmask16 valid[kVecs], inside[kVecs];
   for (int v = 0; v < kVecs; ++v) {
     valid[v] = lanes_below(p.valid - v * kLanes);
@@ -218,7 +218,7 @@ LAB_BF16_TARGET inline void store_quarter(const __m512i (&column)[4], std::int64
 // The strip is strided and its terms are contiguous: four rows by 16 pairs are transposed in
 // registers.
 template <typename T>
-LAB_BF16_TARGET void pack_across_strip(const PairPackArgs<T>& p) {
+LAB_BF16_TARGET void pack_across_strip(const Bf16PackArgs<T>& p) {
   const std::int64_t pairs = (p.terms + 1) / 2;
   for (std::int64_t q = 0; q < pairs; q += kLanes) {
     const std::int64_t terms = std::min<std::int64_t>(2 * kLanes, p.terms - 2 * q);
@@ -240,7 +240,7 @@ LAB_BF16_TARGET void pack_across_strip(const PairPackArgs<T>& p) {
 }
 
 template <typename T>
-void pack(const PairPackArgs<T>& p) {
+void pack(const Bf16PackArgs<T>& p) {
   if (p.strip_stride == 1 && p.width <= kLanes) {
     pack_along_strip<1>(p);
   } else if (p.strip_stride == 1) {
@@ -250,11 +250,10 @@ void pack(const PairPackArgs<T>& p) {
   }
 }
 
-LAB_BF16_TARGET void round_all(const float* in, std::uint16_t* out, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; i += 32) {
-    const std::int64_t left = n - i;
-    _mm512_mask_storeu_epi16(out + i, left >= 32 ? ~0U : (1U << left) - 1U,
-                             load_pairs(in + i, left));
+LAB_BF16_TARGET void round_row(const float* in, std::uint32_t* out, std::int64_t terms) {
+  for (; terms > 0; terms -= 2 * kLanes, in += 2 * kLanes, out += kLanes) {
+    const auto pairs = static_cast<int>(std::min<std::int64_t>(kLanes, (terms + 1) / 2));
+    _mm512_mask_storeu_epi32(out, lanes_below(pairs), load_pairs(in, terms));
   }
 }
 
@@ -283,14 +282,14 @@ LAB_BF16_TARGET double peak_loop(std::int64_t iterations, float seed, float* res
 
 const Bf16Kernels* native_bf16_kernels() {
   static constexpr Bf16Kernels kKernels{.name = "AVX512-BF16",
-                                        .native = true,
+                                        .terms_per_word = 2,
                                         .mr = kMr,
                                         .nr = kNr,
                                         .lanes = kLanes,
                                         .tile = &any_tile,
                                         .pack_f32 = &pack<float>,
                                         .pack_bf16 = &pack<std::uint16_t>,
-                                        .round = &round_all,
+                                        .round_row = &round_row,
                                         .peak_loop = &peak_loop};
   static const bool kSupported = why_no_avx512_bf16().empty();
   return kSupported ? &kKernels : nullptr;

@@ -11,7 +11,7 @@ namespace {
 // With less work, waking the threads costs more than they save.
 constexpr double kParallelBf16Flop = 3e6;
 
-// The product of bf16 operands; a step is a pair of terms. T as in PairPackArgs.
+// The product of bf16 operands; a step is one word. T as in Bf16PackArgs.
 template <typename T>
 class Bf16Product {
  public:
@@ -24,14 +24,14 @@ class Bf16Product {
 
   Bf16Product(const Operands<T>& op, const Bf16Kernels& kernels) : op_(op), kernels_(kernels) {}
 
-  std::int64_t steps() const { return (op_.k + 1) / 2; }
+  std::int64_t steps() const { return kernels_.words(op_.k); }
   int mr() const { return kernels_.mr; }
   int nr() const { return kernels_.nr; }
 
   static bool packs_a(std::int64_t /*col_tiles*/) { return true; }
   static bool packs_b(std::int64_t /*row_tiles*/, std::int64_t /*cols*/) { return true; }
   void pack_a(std::int64_t row, int rows, Range steps, Word* out) const {
-    pack({.source = op_.a + row * op_.a_row + 2 * steps.begin * op_.a_k,
+    pack({.source = op_.a + row * op_.a_row + first_term(steps) * op_.a_k,
           .strip_stride = op_.a_row,
           .k_stride = op_.a_k,
           .terms = terms(steps),
@@ -42,7 +42,7 @@ class Bf16Product {
   static void fetch_a(std::int64_t /*row*/, std::int64_t /*rows*/, Range /*steps*/) {}
 
   Args tile_args(Range steps) const {
-    return {.tile = {.k_pairs = steps.size(),
+    return {.tile = {.steps = steps.size(),
                      .a_row_stride = 1,
                      .a_k_stride = kernels_.mr,
                      .b_k_stride = kernels_.nr,
@@ -74,7 +74,7 @@ class Bf16Product {
     }
   }
   void tile_and_pack(Args& t, Word* out) const {
-    pack({.source = op_.b + 2 * t.steps.begin * op_.b_k + t.col * op_.b_col,
+    pack({.source = op_.b + first_term(t.steps) * op_.b_k + t.col * op_.b_col,
           .strip_stride = op_.b_col,
           .k_stride = op_.b_k,
           .terms = terms(t.steps),
@@ -86,9 +86,12 @@ class Bf16Product {
   }
 
  private:
-  std::int64_t terms(Range steps) const { return std::min(2 * steps.end, op_.k) - 2 * steps.begin; }
-  void pack(const PairPackArgs<float>& args) const { kernels_.pack_f32(args); }
-  void pack(const PairPackArgs<std::uint16_t>& args) const { kernels_.pack_bf16(args); }
+  std::int64_t first_term(Range steps) const { return kernels_.terms_per_word * steps.begin; }
+  std::int64_t terms(Range steps) const {
+    return std::min(kernels_.terms_per_word * steps.end, op_.k) - first_term(steps);
+  }
+  void pack(const Bf16PackArgs<float>& args) const { kernels_.pack_f32(args); }
+  void pack(const Bf16PackArgs<std::uint16_t>& args) const { kernels_.pack_bf16(args); }
 
   const Operands<T>& op_;
   const Bf16Kernels& kernels_;

@@ -11,6 +11,7 @@
 
 #include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
+#include "compute/machine/simd_level.h"
 #include "compute/measure/measure.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/compare.h"
@@ -21,15 +22,15 @@ namespace {
 
 constexpr float kSentinel = -12345;
 
-// Runs `body` with the native kernels, if available, and with the portable kernels of each
-// instruction set that this processor supports.
+// Runs `body` with the native kernels, if available, and with the FP32 kernels of each instruction
+// set that this processor supports.
 template <typename Body>
 void for_each_kernel_set(Body body) {
   if (const Bf16Kernels* native = native_bf16_kernels()) {
     SCOPED_TRACE(native->name);
     body(*native);
   }
-  test::for_each_simd_target([&] { body(portable_bf16_kernels()); });
+  test::for_each_simd_target([&] { body(f32_kernels_of_bf16()); });
 }
 
 std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
@@ -38,10 +39,10 @@ std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
   return bits;
 }
 
-std::vector<std::uint32_t> packed(const Bf16Kernels& kernels, const PairPackArgs<float>& args) {
-  std::vector<std::uint32_t> out(static_cast<std::size_t>((args.terms + 1) / 2 * args.width + 1),
-                                 0xabcdabcdU);
-  PairPackArgs<float> pack = args;
+std::vector<std::uint32_t> packed(const Bf16Kernels& kernels, const Bf16PackArgs<float>& args) {
+  std::vector<std::uint32_t> out(
+      static_cast<std::size_t>(kernels.words(args.terms) * args.width + 1), 0xabcdabcdU);
+  Bf16PackArgs<float> pack = args;
   pack.out = out.data();
   kernels.pack_f32(pack);
   EXPECT_EQ(out.back(), 0xabcdabcdU) << "wrote past the end";
@@ -69,7 +70,7 @@ std::vector<Strip> strips(const Bf16Kernels& kernels) {
   return all;
 }
 
-TEST(Bf16Kernels, PackRowsAndColumnsInPairs) {
+TEST(Bf16Kernels, PackRowsAndColumnsAsWords) {
   for_each_kernel_set([](const Bf16Kernels& kernels) {
     for (const Strip& s : strips(kernels)) {
       SCOPED_TRACE(std::to_string(s.valid) + " of " + std::to_string(s.width) + ", " +
@@ -77,7 +78,7 @@ TEST(Bf16Kernels, PackRowsAndColumnsInPairs) {
       const std::int64_t ld = (s.along ? s.valid : s.terms) + 1;
       const auto source = test::uniform_values(ld * (s.along ? s.terms : s.valid), 3);
       const auto bits = bits_of(source);
-      PairPackArgs<float> args{.source = source.data(),
+      Bf16PackArgs<float> args{.source = source.data(),
                                .strip_stride = s.along ? 1 : ld,
                                .k_stride = s.along ? ld : 1,
                                .terms = s.terms,
@@ -88,8 +89,11 @@ TEST(Bf16Kernels, PackRowsAndColumnsInPairs) {
         return bits[static_cast<std::size_t>(i * args.strip_stride + q * args.k_stride)];
       };
       std::vector<std::uint32_t> want;
-      for (std::int64_t p = 0; p < (s.terms + 1) / 2; ++p) {
-        for (int i = 0; i < s.width; ++i) want.push_back(term(i, 2 * p) | term(i, 2 * p + 1) << 16);
+      for (std::int64_t p = 0; p < kernels.words(s.terms); ++p) {
+        for (int i = 0; i < s.width; ++i) {
+          want.push_back(kernels.native() ? term(i, 2 * p) | term(i, 2 * p + 1) << 16
+                                          : term(i, p) << 16);
+        }
       }
       ASSERT_EQ(packed(kernels, args), want);
 
@@ -104,6 +108,14 @@ TEST(Bf16Kernels, PackRowsAndColumnsInPairs) {
       ASSERT_EQ(from_bf16, want);
     }
   });
+}
+
+// Returns the bf16 bits of a term of a row of words.
+std::uint16_t bits_at(const Bf16Kernels& kernels, const std::vector<std::uint32_t>& words,
+                      std::int64_t term) {
+  const std::uint32_t word = words[static_cast<std::size_t>(term / kernels.terms_per_word)];
+  const bool low = kernels.native() && term % 2 == 0;
+  return static_cast<std::uint16_t>(low ? word : word >> 16);
 }
 
 TEST(Bf16Kernels, RoundToNearestEven) {
@@ -127,17 +139,28 @@ TEST(Bf16Kernels, RoundToNearestEven) {
   EXPECT_EQ(want[4], 0x3f82);
   EXPECT_EQ(want[5], 0x3f81);
   EXPECT_EQ(want[9], 0x7f80);
+  const auto count = static_cast<std::int64_t>(values.size());
   for_each_kernel_set([&](const Bf16Kernels& kernels) {
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, values.size()}) {
-      std::vector<std::uint16_t> got(n + 1, 0xabcd);
-      kernels.round(values.data(), got.data(), static_cast<std::int64_t>(n));
-      EXPECT_EQ(got.back(), 0xabcd);
-      EXPECT_TRUE(std::equal(got.begin(), got.end() - 1, want.begin()));
+    for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, count}) {
+      std::vector<std::uint32_t> got(static_cast<std::size_t>(kernels.words(n) + 1), 0xabcdabcdU);
+      kernels.round_row(values.data(), got.data(), n);
+      EXPECT_EQ(got.back(), 0xabcdabcdU);
+      for (std::int64_t i = 0; i < kernels.words(n) * kernels.terms_per_word; ++i) {
+        EXPECT_EQ(bits_at(kernels, got, i), i < n ? want[static_cast<std::size_t>(i)] : 0) << i;
+      }
     }
     const std::vector<float> bad = {nan, -nan, std::bit_cast<float>(0x7f800001U)};
-    std::vector<std::uint16_t> got(bad.size());
-    kernels.round(bad.data(), got.data(), 3);
-    for (const std::uint16_t bits : got) EXPECT_TRUE(std::isnan(to_float(Bf16{bits})));
+    std::vector<std::uint32_t> got(bad.size());
+    kernels.round_row(bad.data(), got.data(), 3);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(to_float(Bf16{bits_at(kernels, got, i)})));
+    }
+  });
+  test::for_each_simd_target([&] {
+    std::vector<std::uint16_t> got(values.size() + 1, 0xabcd);
+    to_bf16(values.data(), got.data(), count);
+    EXPECT_EQ(got.back(), 0xabcd);
+    EXPECT_TRUE(std::equal(got.begin(), got.end() - 1, want.begin()));
   });
 }
 
@@ -145,14 +168,14 @@ enum class Rows { Packed, SideBySide, Strided };
 
 struct TileCase {
   int rows, cols;
-  std::int64_t pairs;
+  std::int64_t steps;
   Rows layout;
   bool accumulate;
 };
 
 // Expects a tile to equal the float64 result exactly, since all values are small integers.
 void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
-  const std::int64_t terms = 2 * s.pairs;
+  const std::int64_t terms = kernels.terms_per_word * s.steps;
   const auto a = test::small_integers(s.rows * terms, 1);
   const auto b = test::small_integers(terms * s.cols, 2);
   const auto b_words = packed(kernels, {.source = b.data(),
@@ -161,7 +184,7 @@ void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
                                         .terms = terms,
                                         .valid = s.cols,
                                         .width = kernels.nr});
-  Bf16TileArgs tile{.k_pairs = s.pairs,
+  Bf16TileArgs tile{.steps = s.steps,
                     .a_row_stride = 1,
                     .a_k_stride = kernels.mr,
                     .b = b_words.data(),
@@ -170,19 +193,19 @@ void expect_exact(const Bf16Kernels& kernels, const TileCase& s) {
                     .cols = s.cols,
                     .accumulate = s.accumulate};
   if (s.layout == Rows::SideBySide) {
-    tile.a_row_stride = s.pairs + 1;
+    tile.a_row_stride = s.steps + 1;
     tile.a_k_stride = 1;
   } else if (s.layout == Rows::Strided) {
     tile.a_row_stride = 2;
     tile.a_k_stride = 2 * s.rows + 1;
   }
-  const std::int64_t words = s.rows * tile.a_row_stride + s.pairs * tile.a_k_stride;
+  const std::int64_t words = s.rows * tile.a_row_stride + s.steps * tile.a_k_stride;
   std::vector<std::uint32_t> a_words(static_cast<std::size_t>(words));
   for (int i = 0; i < s.rows; ++i) {
-    for (std::int64_t p = 0; p < s.pairs; ++p) {
-      const auto at = static_cast<std::size_t>(i * terms + 2 * p);
-      a_words[static_cast<std::size_t>(i * tile.a_row_stride + p * tile.a_k_stride)] =
-          to_bf16(a[at]).bits | std::uint32_t{to_bf16(a[at + 1]).bits} << 16;
+    for (std::int64_t p = 0; p < s.steps; ++p) {
+      const auto word = static_cast<std::size_t>(i * tile.a_row_stride + p * tile.a_k_stride);
+      const std::int64_t term = i * terms + kernels.terms_per_word * p;
+      kernels.round_row(a.data() + term, &a_words[word], kernels.terms_per_word);
     }
   }
   tile.a = a_words.data();
@@ -224,14 +247,23 @@ TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
 
 TEST(Bf16Kernels, PropagateNaNAndInfinity) {
   for_each_kernel_set([](const Bf16Kernels& kernels) {
-    const std::uint32_t nan_and_one = 0x3f807fc0U;
-    const std::vector<std::uint32_t> b(static_cast<std::size_t>(kernels.nr), 0x3f803f80U);
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float rows[2][2] = {{std::numeric_limits<float>::quiet_NaN(), 1}, {-infinity, 1}};
+    const std::int64_t words = kernels.words(2);
+    std::uint32_t a[4] = {};
+    for (int i = 0; i < 2; ++i) kernels.round_row(rows[i], a + i * words, 2);
+    const std::vector<float> ones(static_cast<std::size_t>(2 * kernels.nr), 1.0F);
+    const auto b = packed(kernels, {.source = ones.data(),
+                                    .strip_stride = 1,
+                                    .k_stride = kernels.nr,
+                                    .terms = 2,
+                                    .valid = kernels.nr,
+                                    .width = kernels.nr});
     std::vector<float> c(static_cast<std::size_t>(2 * kernels.nr), 0);
-    const std::uint32_t a[2] = {nan_and_one, 0x3f80ff80U};  // the second word: 1 and -infinity
-    kernels.tile({.k_pairs = 1,
+    kernels.tile({.steps = words,
                   .a = a,
-                  .a_row_stride = 1,
-                  .a_k_stride = 2,
+                  .a_row_stride = words,
+                  .a_k_stride = 1,
                   .b = b.data(),
                   .b_k_stride = kernels.nr,
                   .c = c.data(),
@@ -240,8 +272,7 @@ TEST(Bf16Kernels, PropagateNaNAndInfinity) {
                   .cols = kernels.nr});
     for (int j = 0; j < kernels.nr; ++j) {
       EXPECT_TRUE(std::isnan(c[static_cast<std::size_t>(j)]));
-      EXPECT_EQ(c[static_cast<std::size_t>(kernels.nr + j)],
-                -std::numeric_limits<float>::infinity());
+      EXPECT_EQ(c[static_cast<std::size_t>(kernels.nr + j)], -infinity);
     }
   });
 }
@@ -256,6 +287,18 @@ TEST(Bf16Kernels, PeakLoopReportsItsFlop) {
   });
 }
 
+// Returns the best of several runs, FLOP per second of CPU time: other programs may run.
+double best_rate(double (*loop)(std::int64_t, float, float*), std::int64_t iterations) {
+  double best = 0;
+  for (int run = 0; run < 20; ++run) {
+    float result = 0;
+    const double begin_s = thread_cpu_s();
+    const double flop = loop(iterations, 0.25F, &result);
+    best = std::max(best, flop / (thread_cpu_s() - begin_s));
+  }
+  return best;
+}
+
 TEST(Amx, PeakLoopReportsItsFlop) {
   if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
   float result = 0;
@@ -265,29 +308,30 @@ TEST(Amx, PeakLoopReportsItsFlop) {
   EXPECT_NEAR(result, 0.75F, 1e-3F);
 }
 
-TEST(Amx, IsUsedOnlyWithTheNativeKernels) {
+TEST(Amx, IsNotUsedWhereAvx512IsExcluded) {
   test::for_each_simd_target([] {
-    if (!bf16_kernels().native) {
+    if (bf16_kernels().lanes < 16) {
       EXPECT_FALSE(amx_bf16_available());
       EXPECT_EQ(amx_remark(cpu()), "");
     }
   });
 }
 
+TEST(Bf16Kernels, MultiplyAsF32WhereThatIsFaster) {
+  EXPECT_EQ(bf16_kernels().native(), why_bf16_products_are_f32().empty());
+  const Bf16Kernels* const native = native_bf16_kernels();
+  EXPECT_EQ(native != nullptr, why_no_avx512_bf16().empty());
+  if (native == nullptr) GTEST_SKIP() << why_no_avx512_bf16();
+  const double as_f32 = best_rate(f32_kernels_of_bf16().peak_loop, 100'000);
+  const double by_pairs = best_rate(native->peak_loop, 100'000);
+  const bool native_is_used = bf16_kernels().native();
+  EXPECT_GT(native_is_used ? by_pairs / as_f32 : as_f32 / by_pairs, 0.8)
+      << by_pairs / 1e9 << " GFLOP/s in pairs, " << as_f32 / 1e9 << " as FP32";
+}
+
 TEST(Amx, PeakExceedsThatOfVectors) {
   if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
-  // The best of several runs, in CPU time: other programs may run.
-  const auto rate = [](double (*loop)(std::int64_t, float, float*), std::int64_t iterations) {
-    double best = 0;
-    for (int run = 0; run < 20; ++run) {
-      float result = 0;
-      const double begin_s = thread_cpu_s();
-      const double flop = loop(iterations, 0.25F, &result);
-      best = std::max(best, flop / (thread_cpu_s() - begin_s));
-    }
-    return best;
-  };
-  EXPECT_GT(rate(&amx_bf16_loop, 20'000), 2 * rate(bf16_kernels().peak_loop, 100'000));
+  EXPECT_GT(best_rate(&amx_bf16_loop, 20'000), 2 * best_rate(bf16_kernels().peak_loop, 100'000));
 }
 
 TEST(MeasurePeak, ReportsTheBf16Type) {

@@ -56,7 +56,7 @@ struct WidgetMemory {
     float extra = 0;       // added to `tallest`, units
   };
   struct Card {
-    std::string path = {}, title = {};
+    std::string path = {}, title = {}, note = {};
     bool automatic = false;  // height follows the content
     float grown = 0;         // content that only fills spare space, pixels
     CardRow* row = nullptr;  // enclosing row, if any

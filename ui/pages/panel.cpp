@@ -323,12 +323,6 @@ FactColumns::~FactColumns() {
   }
 }
 
-void synthetic_badge(const Panel& p) {
-  ImGui::SameLine();
-  badge(p.ui, tr("synthetic"), Tone::Warning);
-  hint(p.ui, tr("These results come from synthetic images, not from a real data set."));
-}
-
 // --- the machine ----------------------------------------------------------------------------
 
 std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices) {

@@ -271,7 +271,4 @@ std::string problem(const Make& make) {
   }
 }
 
-// A badge on the previous item's line which marks results as computed from synthetic images.
-void synthetic_badge(const Panel& p);
-
 }  // namespace lab::ui

@@ -65,6 +65,7 @@ bool begin_card(Ui& ui, std::string_view path, std::string_view title, const Car
   const bool automatic = options.height == 0;
   ui.memory.cards.push_back({.path = std::string(path),
                              .title = std::string(title),
+                             .note = std::string(options.note),
                              .automatic = automatic,
                              .row = ui.memory.card_row});
   ui.memory.card_row = nullptr;
@@ -102,7 +103,7 @@ void end_card(Ui& ui) {
     card.row->tallest = std::max(card.row->tallest, ui.memory.card_heights[card.path]);
   }
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-  record_rect(ui, card.path, "card", card.title, {}, true, min, max);
+  record_rect(ui, card.path, "card", card.title, card.note, true, min, max);
 }
 
 void grown_in_card(Ui& ui, float pixels) {

@@ -179,9 +179,9 @@ void draw_grey(std::span<const std::uint8_t> pixels, int columns, ImVec2 pos, fl
 
 void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!run.predictions() || run.predictions()->images.empty()) return;
-  Card card(p, "training/images",
-            run.synthetic() ? tr("Predictions   (synthetic data)") : tr("Predictions"),
-            {.hint = tr("Test images with their label and the predicted class, errors first.")});
+  Card card(p, "training/images", tr("Predictions"),
+            {.hint = tr("Test images with their label and the predicted class, errors first."),
+             .note = data_note(run)});
   if (!card) return;
   const auto& images = run.predictions()->images;
   caption(p.ui, trf("After epoch {}, errors first", run.predictions()->epoch));
@@ -199,10 +199,10 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
 }
 
 void draw_confusion(const Panel& p, const TrainingRun& run) {
-  Card card(p, "training/confusion_card",
-            run.synthetic() ? tr("Confusion   (synthetic data)") : tr("Confusion"),
+  Card card(p, "training/confusion_card", tr("Confusion"),
             {.hint = tr("Each row is the class of the test images, each column the predicted "
-                        "class. Green: correct. Red: wrong.")});
+                        "class. Green: correct. Red: wrong."),
+             .note = data_note(run)});
   if (!card) return;
   Ui& ui = p.ui;
   const auto& c = run.confusion();

@@ -127,8 +127,7 @@ void draw_first_layer(const Panel& p, const Insight& insight) {
 
 void draw_training_insight(const Panel& p, const TrainingRun& run) {
   if (!run.request().insight || run.restored()) return;
-  Card card(p, "training/insight",
-            run.synthetic() ? tr("What it learns   (synthetic data)") : tr("What it learns"),
+  Card card(p, "training/insight", tr("What it learns"),
             {.hint = tr("Images of a batch, divided among the devices, and the weights of the "
                         "first layer.")});
   if (!card) return;

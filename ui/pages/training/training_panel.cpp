@@ -82,7 +82,6 @@ void summary_card(const Panel& p, const TrainingRun& run) {
   const StepColumns& steps = run.steps();
   body(p.ui, run_name(p, run));
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
-  if (run.synthetic()) synthetic_badge(p);
   const std::array<TrainingFigure, 4> figures = {{
       {"training/figure/loss", tr("loss, smoothed"),
        steps.size() == 0 ? "N/A" : loss_text(smoothed_loss(p, run).back()),
@@ -115,23 +114,23 @@ void summary_card(const Panel& p, const TrainingRun& run) {
 }
 
 // The loss with the runs beside it, or below it where there is no space.
-void loss_and_runs(const Panel& p, const TrainingRun& newest) {
+void loss_and_runs(const Panel& p) {
   constexpr float kBeside = 700, kList = 284;  // units
   if (width_left(p) < kBeside) {
-    draw_loss_plot(p, newest);
+    draw_loss_plot(p);
     draw_training_runs(p, 0);
     return;
   }
   Row row(p.ui, {1, -kList});
   row.next();
-  draw_loss_plot(p, newest);
+  draw_loss_plot(p);
   const float height = ImGui::GetItemRectSize().y / p.ui.scale;
   row.next();
   draw_training_runs(p, height);
 }
 
 void plots(const Panel& p, const TrainingRun& newest) {
-  loss_and_runs(p, newest);
+  loss_and_runs(p);
   draw_training_devices(p, newest);
   if (newest.request().timeline) draw_training_timeline(p, newest);
   if (profile_requested(newest)) draw_training_layers(p, newest);

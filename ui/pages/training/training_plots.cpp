@@ -126,11 +126,6 @@ std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view c
   return shown.run->synthetic() ? trf("{}, synthetic", curve) : std::string(curve);
 }
 
-std::string title_with(const TrainingRun& newest, std::string_view text) {
-  return newest.synthetic() ? fmt::format("{}   {}", text, tr("(synthetic data)"))
-                            : std::string(text);
-}
-
 std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
   const std::vector<DeviceTrack>& all = run.devices().all();
   const double below = device > 0 ? all[device - 1].stacked[i] : 0;
@@ -199,6 +194,10 @@ const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
 
 }  // namespace
 
+const char* data_note(const TrainingRun& run) {
+  return run.synthetic() ? tr("synthetic data") : "";
+}
+
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "N/A";
   return std::abs(loss) < 1e5 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
@@ -234,7 +233,7 @@ void log_choice(const Panel& p) {
 
 // On one line if there is space, because the plot needs the height.
 void loss_controls(const Panel& p) {
-  constexpr float kOneLine = 560, kLog = 74;  // units
+  constexpr float kOneLine = 450, kAxis = 216, kLog = 74;  // units
   if (width_left(p) < kOneLine) {
     axis_choice(p);
     Row row(p.ui, {1, -kLog});
@@ -244,7 +243,7 @@ void loss_controls(const Panel& p) {
     log_choice(p);
     return;
   }
-  Row row(p.ui, {1.2F, 1, -kLog});
+  Row row(p.ui, {-kAxis, 1, -kLog});
   row.next();
   axis_choice(p);
   row.next();
@@ -271,9 +270,9 @@ float loss_height(const Panel& p) {
 
 }  // namespace
 
-void draw_loss_plot(const Panel& p, const TrainingRun& newest) {
+void draw_loss_plot(const Panel& p) {
   Card card(
-      p, "training/loss", title_with(newest, tr("Loss")),
+      p, "training/loss", tr("Loss"),
       {.hint = tr("Pale: every step. Solid: exponential average, computed from every step.")});
   if (!card) return;
   loss_controls(p);
@@ -303,9 +302,10 @@ void draw_loss_plot(const Panel& p, const TrainingRun& newest) {
 }
 
 void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
-  Card card(p, "training/accuracy", title_with(newest, tr("Accuracy")),
+  Card card(p, "training/accuracy", tr("Accuracy"),
             {.hint = tr("Training: average over the epoch. Test: after each epoch, on images not "
-                        "used for training. Pale: batches, smoothed.")});
+                        "used for training. Pale: batches, smoothed."),
+             .note = data_note(newest)});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
@@ -337,7 +337,7 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
 }
 
 void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
-  Card card(p, "training/speed", title_with(newest, tr("Images per second")),
+  Card card(p, "training/speed", tr("Images per second"),
             {.hint = tr("Images per step divided by its time, excluding data loading and "
                         "evaluation. Pale: each step. Solid: average over about 20 steps. Several "
                         "devices are stacked; the top edge is the total.")});
@@ -365,7 +365,7 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
 }
 
 void draw_seconds_plot(const Panel& p, const TrainingRun& newest) {
-  Card card(p, "training/seconds", title_with(newest, tr("Seconds per epoch")),
+  Card card(p, "training/seconds", tr("Seconds per epoch"),
             {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;

@@ -170,7 +170,16 @@ struct ScalingFigure {
   std::string label;
   std::string value;
   std::string hint;
+  std::string range = {};  // of varying steps; empty where they hardly vary
 };
+
+// "1.41 to 1.97"; empty if that is a narrow range
+std::string range_text(const Column64& low, const Column64& high, std::size_t i,
+                       std::string (*text)(double)) {
+  constexpr double kNarrow = 0.05;
+  if (high[i] - low[i] < kNarrow * high[i]) return "";
+  return trf("{} to {}", text(low[i]), text(high[i]));
+}
 
 // A single device has no speed-up.
 std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
@@ -180,12 +189,16 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
            tr("Images per step divided by its median time.")}};
 }
 
-std::vector<ScalingFigure> figures_of_several(const ScalingPoint& best) {
+std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const ScalingPoint& best) {
   const bool reduces = best.split.all_reduce_s > 0;
+  const auto at = static_cast<std::size_t>(&best - curve.points.data());
   return {{"scaling/figure/speedup", tr("speed-up"), trf("{} times", times_text(best.speedup)),
-           tr("Images per second relative to one device.")},
+           tr("Images per second relative to one device. The range is that of the steps, p10 to "
+              "p90."),
+           range_text(curve.speedup_low, curve.speedup_high, at, times_text)},
           {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
-           tr("Speed-up divided by the number of devices.")},
+           tr("Speed-up divided by the number of devices."),
+           range_text(curve.efficiency_low, curve.efficiency_high, at, percent)},
           {"scaling/figure/hidden", tr("all-reduce hidden"),
            reduces ? percent(best.hidden_share) : tr("N/A"),
            tr("Share of the all-reduce time hidden behind backward.")}};
@@ -198,10 +211,18 @@ std::string measured_on_text(const ScalingPoint& point) {
   return trf("{}, {} images each", devices, point.batch / point.devices);
 }
 
+// "16 devices, NVLink 4", "16 devices, NVLink 4, DataParallel"
+std::string predicted_on_text(const ScalingResults& results, const ScalingPrediction& point) {
+  const bool one_process = results.request.style == ParallelStyle::DataParallel;
+  return fmt::format("{}, {}{}", devices_text(point.devices), link_title(point.link),
+                     one_process ? ", DataParallel" : "");
+}
+
 std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode) {
-  const ScalingPoint* best = best_point(results.measured(mode));
+  const ScalingCurve& curve = results.measured(mode);
+  const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return {};
-  return best->devices == 1 ? figures_of(*best) : figures_of_several(*best);
+  return best->devices == 1 ? figures_of(*best) : figures_of_several(curve, *best);
 }
 
 std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, ScalingMode mode) {
@@ -233,14 +254,23 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
     Row row(p.ui, weights);
     for (std::size_t i = first; i < std::min(first + columns, figures.size()); ++i) {
       row.next();
+      const std::string& range = figures[i].range;
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
       number(p.ui, figures[i].value, p.ui.fonts.title);
+      if (!range.empty()) caption(p.ui, range);
       ImGui::EndGroup();
-      record_item(p.ui, figures[i].path, "figure", figures[i].label, figures[i].value);
+      record_item(p.ui, figures[i].path, "figure", figures[i].label,
+                  range.empty() ? figures[i].value : figures[i].value + ", " + range);
       hint(p.ui, figures[i].hint);
     }
   }
+}
+
+// "+0.12" points
+std::string difference_text(double points) {
+  constexpr double kInvisible = 0.005;
+  return std::abs(points) < kInvisible ? "0.00" : fmt::format("{:+.2f}", points);
 }
 
 // Accuracy is measured with the batch of strong scaling, if it was requested.
@@ -275,6 +305,41 @@ void scaling_results(const Panel& p) {
 
 }  // namespace
 
+void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
+  const ScalingResults& results = shown(kept);
+  const ScalingCurve& curve = results.measured(ScalingMode::Strong);
+  const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
+  Card card(p, "scaling/accuracy_card", tr("Accuracy over devices"),
+            {.hint = tr("Same batch, same seed: the number of devices must not change the result."),
+             .note = synthetic ? tr("synthetic data") : "",
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  const std::vector<Column> columns = {{LAB_TEXT("Devices"), 1, true, {}},
+                                       {LAB_TEXT("Test accuracy"), 1.4F, true, {}},
+                                       {LAB_TEXT("Difference"), 1.2F, true,
+                                        LAB_TEXT("Percentage points relative to the first row.")}};
+  if (begin_table(p.ui, "scaling/accuracy", columns)) {
+    std::optional<double> first;
+    for (const ScalingPoint& point : curve.points) {
+      table_row(p.ui);
+      cell(p.ui, std::to_string(point.devices), describe(results, point));
+      if (!point.test_acc) {
+        cell(p.ui, tr("N/A"), tr("Not requested, or not available yet."));
+        cell(p.ui, tr("N/A"));
+        continue;
+      }
+      if (!first) first = point.test_acc;
+      cell(p.ui, fmt::format("{:.2f} %", *point.test_acc * 100));
+      cell(p.ui, difference_text((*point.test_acc - *first) * 100));
+    }
+    end_table(p.ui);
+  }
+  const std::string sentence = accuracy_sentence(curve);
+  if (sentence.empty()) return;
+  muted(p.ui, sentence);
+  record_item(p.ui, "scaling/accuracy_sentence", "text", sentence);
+}
+
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);
   const std::vector<std::string> measured = measured_sentences(results, mode);
@@ -287,10 +352,7 @@ void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, Scal
   const ScalingPoint* best = best_point(results.measured(mode));
   const auto& points = results.predicted(mode).points;
   const std::string measured_on = best != nullptr ? measured_on_text(*best) : "";
-  const std::string predicted_on = points.empty()
-                                       ? ""
-                                       : fmt::format("{}, {}", devices_text(points.back().devices),
-                                                     link_title(points.back().link));
+  const std::string predicted_on = points.empty() ? "" : predicted_on_text(results, points.back());
   const auto measured_card = [&] {
     const Card card(p, "scaling/summary", tr("Measured"),
                     {.note = measured_on, .dimmed = is_old(kept)});

@@ -9,12 +9,13 @@
 namespace lab::ui {
 
 void draw_scaling_form(const Panel& p);
-// The results as four key numbers and in sentences.
+// The results as key numbers and in sentences.
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
 void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
 // One bar per device count, showing where a step's time goes. The card grows by `extra` units.
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
+// The accuracy on each device count, which should not depend on it.
 void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept);
 // The model's predictions of published figures.
 void draw_model_check(const Panel& p);
@@ -29,9 +30,12 @@ std::string times_text(double times);   // "1.94", "15.1"
 
 // Reports how far the model is from published figures; empty without a comparison.
 std::string check_sentence(const ScalingComparison& comparison);
-// Describes the measured points; empty if there are none.
+// Compares the accuracies on all device counts; empty if fewer than two were measured.
+std::string accuracy_sentence(const ScalingCurve& curve);
+// Describes the measured times; empty if there are none.
 std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode);
-// Describes the prediction for the most devices and its basis; empty if there is none.
+// Says what limits the prediction for the most devices and what it is based on, or why it is
+// withheld; empty if there is none.
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
 // Reports the model's error at device counts that were also measured; empty if there are none.
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode);

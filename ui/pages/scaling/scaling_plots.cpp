@@ -1,8 +1,7 @@
-// Speed-up, efficiency and accuracy over the number of devices.
+// Speed-up and efficiency over the number of devices.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "compute/core/language.h"
 #include "ui/pages/scaling/scaling_parts.h"
@@ -86,8 +85,10 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
     s.marker = plot::Marker::Diamond;
     out.push_back(std::move(s));
   }
-  if (const PredictedCurve& curve = results.checked(mode); curve.points.size() > 1) {
-    plot::Series s = calculated(p, results, curve, figure);
+  // Beside a prediction, the same model for this machine would only cover the first points.
+  const PredictedCurve& checked = results.checked(mode);
+  if (checked.points.size() > 1 && results.predicted(mode).points.empty()) {
+    plot::Series s = calculated(p, results, checked, figure);
     s.label = tr("model");
     s.marker = plot::Marker::Triangle;
     out.push_back(std::move(s));
@@ -234,37 +235,6 @@ void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   speedup_card(p, kept, mode);
   pair.next();
   efficiency_card(p, kept, mode);
-}
-
-void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
-  const bool old = is_old(kept);
-  const ScalingResults& results = shown(kept);
-  const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
-  Card card(
-      p, "scaling/accuracy_card",
-      synthetic ? tr("Accuracy over devices   (synthetic data)") : tr("Accuracy over devices"),
-      {.hint = tr("Same batch, same seed: the curve should be flat. The number of devices "
-                  "must not change the result."),
-       .dimmed = old});
-  if (!card) return;
-  const ScalingCurve& curve = results.measured(ScalingMode::Strong);
-  plot::Series s;
-  s.label = tr("test, same batch and seed");
-  s.color = measured_color(p);
-  s.marker = plot::Marker::Square;
-  s.x = curve.devices;
-  s.y = curve.test_acc;
-  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
-  // Full scale, because a narrow one would make noise look like a slope.
-  const plot::Axes axes{.x = devices_axis(kept, ScalingMode::Strong),
-                        .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
-  plot::draw(p.ui, "scaling/plot/accuracy", axes, std::span(&s, 1),
-             {.height = 200,
-              .grows = true,
-              .cursor = &p.view.cursor,
-              .empty_text = tr("No accuracy yet"),
-              .dimmed = old},
-             p.out);
 }
 
 }  // namespace lab::ui

@@ -100,6 +100,8 @@ std::string shared_sentence(const ScalingCurve& curve) {
       list_text(counts));
 }
 
+}  // namespace
+
 std::string accuracy_sentence(const ScalingCurve& curve) {
   double low = 1, high = 0;
   std::int64_t steps = 0;
@@ -129,8 +131,6 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
       "to {:.2f} %.",
       steps, list_text(counts), (high - low) * 100, low * 100, high * 100);
 }
-
-}  // namespace
 
 std::string devices_text(int devices) {
   return devices == 1 ? tr("1 device") : trf("{} devices", devices);
@@ -164,7 +164,6 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   }
   if (one != nullptr) say(unsteady_sentence(*one));
   say(shared_sentence(curve));
-  say(accuracy_sentence(curve));
   return sentences;
 }
 
@@ -183,16 +182,20 @@ namespace {
 
 // What limits the predicted speed-up.
 std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
-  const std::string all = format_seconds(p.split.all_reduce_s);
+  const std::string all = format_seconds(p.split.all_reduce_s), link = link_title(p.link);
   const std::string compute = format_seconds(p.split.compute_s);
   if (style == ParallelStyle::DataParallel) {
-    return trf("Limit: {} per step to send parameters and gradients, in addition to {} of compute.",
-               all, compute);
+    return trf(
+        "Limit: {} per step to send parameters and gradients over {}, in addition to {} of "
+        "compute.",
+        all, link, compute);
   }
   if (p.split.exposed_s > 0) {
-    return trf("Limit: {} of all-reduce is exposed per step.", format_seconds(p.split.exposed_s));
+    return trf("Limit: {} of all-reduce over {} is exposed per step.",
+               format_seconds(p.split.exposed_s), link);
   }
-  return trf("All of the {} all-reduce is hidden behind {} of compute.", all, compute);
+  return trf("All of the {} all-reduce over {} is hidden behind {} of compute.", all, link,
+             compute);
 }
 
 }  // namespace
@@ -204,14 +207,7 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
   const ScalingPrediction& p = curve.points.back();
-  const ParallelStyle style = results.request.style;
-  const std::string on = devices_text(p.devices), times = times_text(p.speedup);
-  std::vector<std::string> said = {
-      style == ParallelStyle::DataParallel
-          ? trf("{} over {} with DataParallel are {} times as fast as one.", on, link_title(p.link),
-                times)
-          : trf("{} over {} are {} times as fast as one.", on, link_title(p.link), times),
-      limit_sentence(p, style)};
+  std::vector<std::string> said = {limit_sentence(p, results.request.style)};
   if (p.process_s > 0) {
     said.push_back(trf("The devices wait {} for the process, which launches and reads for them.",
                        format_seconds(p.process_s)));

@@ -1,4 +1,4 @@
-// The Tour page: one button, four figures per device, and a portrait of the machine.
+// The Tour page: one button, four tiles with a figure per device, and a portrait of the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ Shown figure_of(const Panel& p, Device device, TourQuestion question) {
   return {kept.previous->find(device, question), true};
 }
 
-void no_figure(const Panel& p, const Tile& tile) {
+void no_figure(const Panel& p) {
   Ui& ui = p.ui;
   ImGui::PushFont(ui.fonts.figure);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.theme->plot_axis);
@@ -127,13 +127,14 @@ void no_figure(const Panel& p, const Tile& tile) {
   ImGui::PopStyleColor();
   ImGui::PopFont();
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
-  muted(ui, question_text(tile.question));
 }
 
-void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
+// The figure in `font` above its spread; records them.
+void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
-  number(ui, value_text(figure), ui.fonts.figure);
+  number(ui, value_text(figure), font);
+  record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
   std::string spread = spread_text(figure);
   std::string details = percentiles_text(figure);
   if (figure.unstable && figure.complete) {
@@ -145,34 +146,109 @@ void some_figure(const Panel& p, const std::string& path, const Shown& shown) {
     const bool measuring = runs(p, Page::Tour) && !shown.old;
     spread = measuring ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
   }
+  if (spread.empty()) return;
   caption(ui, spread);
   record_item(ui, path + "/spread", "text", spread);
-  muted(ui, sentence_of(figure));
-  record_rect(ui, path + "/value", "text", value_text(figure), sentence_of(figure), true,
-              ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
-void tile_card(const Panel& p, const DeviceInfo& info, const Tile& tile) {
+std::string path_of(const DeviceInfo& info, const Tile& tile) {
+  return fmt::format("tour/{}/{}", lab::to_string(info.device), to_string(tile.question));
+}
+
+// "● cpu:0", as high as a line of `font`.
+void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
   Ui& ui = p.ui;
-  const std::string path =
-      fmt::format("tour/{}/{}", lab::to_string(info.device), to_string(tile.question));
-  const Shown shown = figure_of(p, info.device, tile.question);
-  const Card card(p, path, tr(label_of(tile.question)),
-                  {.least = kTileHeight, .dimmed = shown.old});
-  if (!card) return;
-  if (shown.figure == nullptr) {
-    no_figure(p, tile);
-  } else {
-    some_figure(p, path, shown);
+  const std::string name = lab::to_string(info.device);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, font->FontSize};
+  ImGui::Dummy(size);
+  if (!ImGui::IsItemVisible()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float middle = pos.y + size.y / 2;
+  list->AddCircleFilled({pos.x + ui.px(4), middle}, ui.px(4),
+                        styled(device_color(*ui.theme, info.device)));
+  draw_text(list, ui.fonts.body, {pos.x + ui.px(14), middle - ui.fonts.body->FontSize / 2},
+            ui.theme->muted, name);
+}
+
+// One line per device, which compares them.
+void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
+                        const Tile& tile) {
+  constexpr float kName = 66;  // units
+  ImFont* const font = p.ui.fonts.title;
+  for (const DeviceInfo* info : devices) {
+    const std::string path = path_of(*info, tile);
+    const Shown shown = figure_of(p, info->device, tile.question);
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    {
+      Row row(p.ui, {-kName, 1});
+      row.next();
+      device_name(p, *info, font);
+      row.next();
+      if (shown.figure != nullptr) {
+        figure_value(p, path, shown, font);
+      } else {
+        number(p.ui, "–", font);
+        if (runs(p, Page::Tour)) caption(p.ui, tr("waiting"));
+      }
+    }
+    record_rect(p.ui, path, "figure", lab::to_string(info->device), "", true, top,
+                {top.x + width, ImGui::GetItemRectMax().y});
   }
+}
+
+// What the figures say: once per kind of device, and for every device without a value.
+void sentences(const Panel& p, const std::vector<const DeviceInfo*>& devices, const Tile& tile) {
+  const auto kind = [](const DeviceInfo* info) { return info->device.kind; };
+  const bool mixed = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo* info) {
+    return kind(info) != kind(devices.front());
+  });
+  std::vector<DeviceKind> explained;
+  for (const DeviceInfo* info : devices) {
+    const Shown shown = figure_of(p, info->device, tile.question);
+    if (shown.figure == nullptr) continue;
+    const bool missing = !shown.figure->missing.empty();
+    const bool known = std::find(explained.begin(), explained.end(), kind(info)) != explained.end();
+    if (known && !missing) continue;
+    if (!missing) explained.push_back(kind(info));
+    const std::string said = sentence_of(*shown.figure);
+    const bool named = mixed || (missing && devices.size() > 1);
+    muted(p.ui, named ? fmt::format("{}: {}", lab::to_string(info->device), said) : said);
+  }
+  if (explained.empty()) muted(p.ui, question_text(tile.question));
+}
+
+void tile_link(const Panel& p, const Tile& tile) {
+  Ui& ui = p.ui;
   // The label is aligned with the texts above it.
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y});
-  if (button(ui, path + "/link", tr(tile.link), {.kind = ButtonKind::Link})) {
-    p.view.page = tile.page;
-  }
+  const std::string path = fmt::format("tour/{}/link", to_string(tile.question));
+  if (button(ui, path, tr(tile.link), {.kind = ButtonKind::Link})) p.view.page = tile.page;
 }
 
+void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, const Tile& tile) {
+  const DeviceInfo& first = *devices.front();
+  const bool alone = devices.size() == 1;
+  const Shown shown = figure_of(p, first.device, tile.question);
+  const std::string path =
+      alone ? path_of(first, tile) : fmt::format("tour/{}", to_string(tile.question));
+  const Card card(p, path, tr(label_of(tile.question)),
+                  {.least = kTileHeight, .dimmed = alone && shown.old});
+  if (!card) return;
+  if (!alone) {
+    figures_of_devices(p, devices, tile);
+  } else if (shown.figure == nullptr) {
+    no_figure(p);
+  } else {
+    figure_value(p, path, shown, p.ui.fonts.figure);
+  }
+  sentences(p, devices, tile);
+  tile_link(p, tile);
+}
+
+// The name of the only device, which its tiles do not say.
 void device_heading(const Panel& p, const DeviceInfo& info) {
   Ui& ui = p.ui;
   const std::string name = lab::to_string(info.device);
@@ -197,8 +273,10 @@ void device_heading(const Panel& p, const DeviceInfo& info) {
               {pos.x + width, pos.y + font->FontSize});
 }
 
-void device_row(const Panel& p, const DeviceInfo& info) {
-  device_heading(p, info);
+void tiles(const Panel& p) {
+  const std::vector<const DeviceInfo*> devices = timed_devices(p);
+  if (devices.empty()) return;
+  if (devices.size() == 1) device_heading(p, *devices.front());
   const float width = width_left(p);
   const std::size_t columns = width >= kQuestions * kTileUnits ? 4
                               : width >= 2 * kTileUnits        ? 2
@@ -208,7 +286,7 @@ void device_row(const Panel& p, const DeviceInfo& info) {
     Row row(p.ui, weights, {.equal = true});
     for (std::size_t i = first; i < first + columns; ++i) {
       row.next();
-      tile_card(p, info, kTiles[i]);
+      tile_card(p, devices, kTiles[i]);
     }
   }
 }
@@ -229,7 +307,7 @@ void untimed_note(const Panel& p) {
 void draw_tour_page(const Panel& p) {
   const StretchedArea area(p);
   head_card(p);
-  for (const DeviceInfo* info : timed_devices(p)) device_row(p, *info);
+  tiles(p);
   untimed_note(p);
   portrait_card(p);
 }

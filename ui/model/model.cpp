@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "compute/core/language.h"
+#include "ui/model/job_result.h"
 #include "ui/model/training_estimate.h"
 
 namespace lab::ui {
@@ -173,6 +174,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.error = p.error;
   state.code = p.code;
   state.seconds = p.seconds;
+  const std::string result = result_of_job();
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
@@ -180,7 +182,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();
   }
-  add_end(e.job, p);
+  add_end(e.job, p, result);
   job_.reset();
 }
 
@@ -378,12 +380,26 @@ void Model::on(const Event& e, const TrainingChanged& p) {
   add_log(e.job, Severity::Info, trf("After step {}: {}", p.step, change_text(p)));
 }
 
-void Model::add_end(JobId job, const JobFinished& p) {
+std::string Model::result_of_job() {
+  switch (job_->page) {
+    case Page::Tour: return result_of(tour_.current);
+    case Page::Transfers: return result_of(transfers_.now());
+    case Page::Matmul: return result_of(matmul_.now());
+    case Page::Scaling: return result_of(scaling_.current);
+    case Page::Training:
+      return !runs_.empty() && runs_.back().id() == job_->id ? result_of(runs_.back()) : "";
+    default: return "";
+  }
+}
+
+void Model::add_end(JobId job, const JobFinished& p, const std::string& result) {
   const auto add = [&](Severity severity, std::string text) {
     add_log(job, severity, std::move(text)).seconds = p.seconds;
   };
   switch (p.outcome) {
-    case Outcome::Done: return add(Severity::Info, trf("{} done", job_->title));
+    case Outcome::Done:
+      return add(Severity::Info, result.empty() ? trf("{} done", job_->title)
+                                                : trf("{} done: {}", job_->title, result));
     case Outcome::Cancelled:
       return add(Severity::Warning, trf("{} stopped on request", job_->title));
     case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));

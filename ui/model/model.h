@@ -219,7 +219,9 @@ class Model {
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
   void finish_tour(Outcome outcome);
-  void add_end(JobId job, const JobFinished& p);
+  // What the running job has measured, in a few words.
+  std::string result_of_job();
+  void add_end(JobId job, const JobFinished& p, const std::string& result);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   void evict_old_runs();
   int free_slot() const;  // as TrainingRun::slot()

@@ -55,9 +55,12 @@ Silicon silicon_of(std::span<const DeviceInfo> devices) {
       const auto [found, fresh] =
           places.try_emplace(info.cores[i], static_cast<int>(silicon.cores.size()));
       here.push_back(found->second);
-      if (!fresh) continue;
+      if (!fresh) {
+        silicon.cores[static_cast<std::size_t>(found->second)].others.push_back(info.device);
+        continue;
+      }
       const int package = i < info.core_packages.size() ? info.core_packages[i] : 0;
-      silicon.cores.push_back({info.device, i, info.cores[i], {}});
+      silicon.cores.push_back({info.device, i, info.cores[i]});
       add_to_package(silicon, package, info.name, found->second);
     }
     for (const CoreKind& kind : info.core_kinds) {

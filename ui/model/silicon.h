@@ -16,6 +16,7 @@ struct SiliconCore {
   std::size_t at = 0;                 // position in DeviceInfo::cores
   int number = 0;                     // as numbered by the operating system
   std::optional<CoreKind> kind = {};  // empty if all cores are alike
+  std::vector<Device> others = {};    // further devices that have it
 };
 struct SiliconCache {
   int level = 0;

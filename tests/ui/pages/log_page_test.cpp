@@ -1,7 +1,9 @@
 // The Log page: a line per job, its notes folded, warnings in sight.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/ui/pages/scenes.h"
@@ -41,6 +43,22 @@ TEST(LogPage, HasOneLinePerJobAndItsWarnings) {
   const std::vector<std::string> closed{"Training lenet on cpu:0 done", "the steps vary",
                                         "Training lenet on cpu:0 done", "the steps vary"};
   EXPECT_EQ(lines_of(lab), closed);
+}
+
+TEST(LogPage, TellsWhatAJobMeasured) {
+  const std::vector<std::pair<Page, std::string>> results = {
+      {Page::Tour, ": 187 GFLOP/s, "},
+      {Page::Transfers, ": copies of "},
+      {Page::Matmul, ": at best "},
+      {Page::Scaling, ": 1.94 times as fast on 2 devices"},
+      {Page::Training, ": test accuracy "}};
+  for (const auto& [page, result] : results) {
+    const ui::Model model = make_scene(page, Scene::Done);
+    const bool told = std::any_of(model.log().begin(), model.log().end(), [&](const auto& entry) {
+      return entry.seconds && entry.text.find(" done" + result) != std::string::npos;
+    });
+    EXPECT_TRUE(told) << result << " not in: " << model.log().back().text;
+  }
 }
 
 TEST(LogPage, FoldsOutTheNotesOfOneJob) {

@@ -1,0 +1,69 @@
+#include "ui/model/job_result.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+
+namespace lab::ui {
+
+std::string result_of(const TourResults& results) {
+  std::vector<std::string> values;
+  for (const TourFigure& figure : results.figures) {
+    if (figure.device != results.figures.front().device || !figure.missing.empty()) continue;
+    values.push_back(value_text(figure));
+  }
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+std::string result_of(const TransferResults& results) {
+  const std::vector<std::int64_t> sizes = results.copy_sizes();
+  if (sizes.empty()) return "";
+  const TransferSample* best = nullptr;
+  for (const auto& [from, to] : results.pairs()) {
+    const TransferSample* copy = results.best_copy(from, to, sizes.back());
+    if (copy != nullptr && (best == nullptr || copy->gb_per_s > best->gb_per_s)) best = copy;
+  }
+  if (best == nullptr) return "";
+  return trf("copies of {} at {}", format_bytes(best->bytes),
+             format_si(best->gb_per_s * 1e9, "B/s"));
+}
+
+std::string result_of(const MatmulResults& results) {
+  const MatmulSample* best = nullptr;
+  for (const KernelResults& kernel : results.kernels) {
+    for (const MatmulSample& sample : kernel.samples) {
+      if (best == nullptr || sample.gflops > best->gflops) best = &sample;
+    }
+  }
+  if (best == nullptr) return "";
+  return trf("at best {} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
+             best->kernel, best->n, lab::to_string(best->device));
+}
+
+std::string result_of(const ScalingResults& results) {
+  const ScalingPoint* best = nullptr;
+  for (const ScalingMode mode : {ScalingMode::Weak, ScalingMode::Strong}) {
+    for (const ScalingPoint& point : results.measured(mode).points) {
+      if (point.devices > 1 && !point.shares_cores) best = &point;
+    }
+  }
+  if (best == nullptr) return "";
+  return trf("{:.2f} times as fast on {} devices", best->speedup, best->devices);
+}
+
+std::string result_of(const TrainingRun& run) {
+  if (!run.done()) return "";
+  std::vector<std::string> parts;
+  if (run.done()->test_acc) {
+    parts.push_back(trf("test accuracy {:.1f} %", 100 * *run.done()->test_acc));
+  }
+  if (run.timed()) {
+    parts.push_back(trf("{} images/s", format_si(run.done()->images_per_s, "")));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace lab::ui

@@ -40,9 +40,15 @@ double load_of(const Panel& p, const SiliconCore& core, bool& known) {
   return known ? std::clamp(busy[core.at], 0.0, 1.0) : 0;
 }
 
+std::string devices_of(const SiliconCore& core) {
+  std::string names = lab::to_string(core.device);
+  for (const Device other : core.others) names += ", " + lab::to_string(other);
+  return names;
+}
+
 std::string core_hint(const Silicon& silicon, int place, bool known, double share) {
   const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
-  const std::string device = lab::to_string(core.device);
+  const std::string device = devices_of(core);
   std::string text =
       known ? trf("{}, core {}, busy {} of the time", device, core.number, percent(share))
             : trf("{}, core {}", device, core.number);
@@ -81,6 +87,19 @@ void core_label(const Ui& ui, const SiliconCore& core, ImVec2 min, ImVec2 max,
   }
 }
 
+// The colours of the devices that share a core, side by side along its lower edge.
+void draw_sharers(const Ui& ui, const SiliconCore& core, ImVec2 min, ImVec2 max) {
+  if (core.others.empty()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto count = static_cast<float>(core.others.size() + 1);
+  const float each = (max.x - min.x) / count, top = max.y - ui.px(4);
+  for (std::size_t i = 0; i <= core.others.size(); ++i) {
+    const Device device = i == 0 ? core.device : core.others[i - 1];
+    const float left = min.x + each * static_cast<float>(i);
+    list->AddRectFilled({left, top}, {left + each, max.y}, styled(device_color(*ui.theme, device)));
+  }
+}
+
 // A core, filled by the share of time in which it is busy: from the left if it is wide, otherwise
 // from below.
 void draw_core(const Panel& p, const std::string& path, const Silicon& silicon, int place,
@@ -99,11 +118,12 @@ void draw_core(const Panel& p, const std::string& path, const Silicon& silicon, 
   if (to.x - from.x >= 1 && to.y - from.y >= 1) {
     list->AddRectFilled(from, to, styled(mix(ui.theme->card, color, 0.55F)), radius);
   }
+  draw_sharers(ui, core, min, max);
   const std::string load = known ? percent(static_cast<double>(share)) : "";
   core_label(ui, core, min, max, load);
   const std::string number = std::to_string(core.number);
   record_rect(ui, fmt::format("{}/{}/{}", path, lab::to_string(core.device), number), "meter",
-              number, load, true, min, max);
+              devices_of(core), load, true, min, max);
   if (!ImGui::IsMouseHoveringRect(min, max)) return;
   hint_at(ui, min, max, core_hint(silicon, place, known, static_cast<double>(share)));
 }

@@ -94,6 +94,17 @@ TEST(GpuPage, ShowsAnUnusedGpu) {
   EXPECT_TRUE(lab.visible("devices/plot/legend/GPU 0"));
 }
 
+TEST(DevicesPage, DevicesOnTheSameCoresShareALine) {
+  MachineInfo machine = machine_of(2);
+  machine.devices[1].cores = machine.devices[0].cores;
+  Model model(machine);
+  for (int i = 0; i < 20; ++i) model.apply(event(0, i, telemetry({cpu(0), cpu(1)}, i, 0.3)));
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.open(Page::Devices);
+  EXPECT_TRUE(lab.visible("devices/plot/legend/cpu:0, cpu:1"));
+  EXPECT_FALSE(lab.visible("devices/plot/legend/cpu:1"));
+}
+
 TEST(GpuPage, ChartShowsEachMemoryOnce) {
   Model model(machine_of(2));
   for (int i = 0; i < 20; ++i) {

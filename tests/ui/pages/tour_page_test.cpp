@@ -314,6 +314,18 @@ TEST(TourPortraitText, IgnoresCachesOfCoresThatADeviceLacks) {
   for (const ui::SiliconCache& cache : silicon.caches) EXPECT_EQ(cache.cores, std::vector<int>{0});
 }
 
+TEST(TourPortraitText, NamesAllDevicesOfASharedCore) {
+  MachineInfo machine = machine_of(2);
+  machine.devices[1].cores = machine.devices[0].cores;
+  const std::string number = std::to_string(machine.devices[0].cores.front());
+  Lab lab(ui::Model(machine), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* core = lab.backend.find("tour/portrait/cpu:0/" + number);
+  ASSERT_NE(core, nullptr);
+  EXPECT_EQ(core->label, "cpu:0, cpu:1");
+  EXPECT_FALSE(lab.visible("tour/portrait/cpu:1/" + number));
+}
+
 TEST(TourPortraitText, IsLaidOutAgainOnlyIfItsSizeOrMachineChanges) {
   Lab lab(machine_like("package:1 l3:1 l2:2 core:1 pu:2", 1, 0), 1, kTall);
   lab.open(Page::Tour);

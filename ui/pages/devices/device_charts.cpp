@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "ui/pages/devices/devices_parts.h"
@@ -87,13 +91,14 @@ bool has_number(const Column64& readings) {
 struct Lines {
   std::vector<std::vector<double>> x, y;
   std::vector<plot::Series> series;
+  std::vector<const DeviceInfo*> devices;  // of the series; null for a GPU
 
   explicit Lines(std::size_t most) {
     x.reserve(most);
     y.reserve(most);
   }
 
-  // Shifts the times so that now is 0, in minutes.
+  // Shifts the times so that now is 0.
   void add(const Ui& ui, const DeviceEntry& entry, const Curves& curves, const Quantity& quantity,
            double now_s) {
     const bool shared = is_memory(quantity) && entry.gpu == nullptr;
@@ -101,10 +106,14 @@ struct Lines {
     const Column64& values = curves.*quantity.column;
     const double total = memory_bytes(entry);
     if (!has_number(values) || (is_memory(quantity) && total <= 0)) return;
+    if (const std::optional<std::size_t> twin = same_cores(entry.info)) {
+      series[*twin].label += ", " + entry.name;
+      return;
+    }
     x.emplace_back().reserve(values.size());
     y.emplace_back().reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      x.back().push_back((curves.t_s[i] - now_s) / 60);
+      x.back().push_back(curves.t_s[i] - now_s);
       const double value = is_memory(quantity) ? values[i] / total : values[i];
       y.back().push_back(quantity.factor * value);
     }
@@ -115,19 +124,29 @@ struct Lines {
     s.x = x.back();
     s.y = y.back();
     series.push_back(std::move(s));
+    devices.push_back(entry.info);
+  }
+
+  // The series of a device with the same cores, whose readings are the same.
+  std::optional<std::size_t> same_cores(const DeviceInfo* info) const {
+    if (info == nullptr || info->cores.empty()) return {};
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i] != nullptr && devices[i]->cores == info->cores) return i;
+    }
+    return {};
   }
 };
 
-// Minutes back from now: as many as there are readings for, but at most ten.
-double shown_min(const Lines& lines) {
+// How far back the chart goes: as far as there are readings, but at most ten minutes.
+double shown_s(const Lines& lines) {
   double oldest = 0;
   for (const std::vector<double>& x : lines.x) {
     if (!x.empty()) oldest = std::max(oldest, -x.front());
   }
-  for (const double some : {1.0, 2.0, 5.0}) {
-    if (oldest <= some) return some;
+  for (const double minutes : {1, 2, 5}) {
+    if (oldest <= 60 * minutes) return 60 * minutes;
   }
-  return 10;
+  return 600;
 }
 
 // Why nothing is drawn: the reason of the first device that has been read.
@@ -168,8 +187,17 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
     lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
   }
   const std::string empty = why_empty(p, entries, quantity);
+  const double shown = shown_s(lines);
+  const bool in_minutes = shown > 120;
+  const double unit_s = in_minutes ? 60 : 1;
+  for (std::vector<double>& times : lines.x) {
+    for (double& time : times) time /= unit_s;
+  }
   plot::draw(p.ui, "devices/plot",
-             {.x = {.label = tr("minutes"), .min = -shown_min(lines), .max = 0, .zero = tr("now")},
+             {.x = {.label = in_minutes ? tr("minutes") : tr("seconds"),
+                    .min = -shown / unit_s,
+                    .max = 0,
+                    .zero = tr("now")},
               .y = {.unit = quantity.unit, .min = quantity.min, .max = quantity.max}},
              lines.series, {.height = 210, .grows = true, .empty_text = empty}, p.out);
 }

@@ -174,15 +174,19 @@ void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
 // One line per device, which compares them.
 void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
                         const Tile& tile) {
-  constexpr float kName = 66;  // units
   ImFont* const font = p.ui.fonts.title;
+  float name = 0;  // the widest, pixels
+  for (const DeviceInfo* info : devices) {
+    name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
+  }
+  const float column = name / p.ui.scale + 14;
   for (const DeviceInfo* info : devices) {
     const std::string path = path_of(*info, tile);
     const Shown shown = figure_of(p, info->device, tile.question);
     const ImVec2 top = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     {
-      Row row(p.ui, {-kName, 1});
+      Row row(p.ui, {-column, 1});
       row.next();
       device_name(p, *info, font);
       row.next();

@@ -110,7 +110,7 @@ void draw_axis_text(const Frame& f) {
   }
 }
 
-// The label is at the bottom, where curves over sizes start.
+// The labels are above the area, where no curve passes.
 void draw_bands(const Frame& f) {
   if (f.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -122,12 +122,12 @@ void draw_bands(const Frame& f) {
     const float right = ends ? std::clamp(f.x.pixel(band.to), left, f.area_max.x) : f.area_max.x;
     if (ends && right > f.area_min.x && right < f.area_max.x) {
       const float x = crisp(right);
-      const std::vector<ImVec2> line{{x, f.area_min.y}, {x, f.area_max.y}};
+      const std::vector<ImVec2> line{{x, f.area_min.y - height - ui.px(3)}, {x, f.area_max.y}};
       draw_path(list, line, styled(ui.theme->muted), Line::Dotted, hairline(ui), ui.scale);
     }
     const float width = text_size(f.small_font(), band.label).x;
     if (right - left > width + ui.px(6)) {
-      const ImVec2 at((left + right - width) / 2, f.area_max.y - height - ui.px(3));
+      const ImVec2 at((left + right - width) / 2, f.area_min.y - height - ui.px(3));
       draw_text(list, f.small_font(), at, ui.theme->muted, band.label);
       record_rect(f.ui, f.path + "/band/" + band.label, "text", band.label, {}, true, at,
                   {at.x + width, at.y + height});

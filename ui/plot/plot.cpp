@@ -242,7 +242,8 @@ void arrange(Frame& f, float legend_bottom) {
 
   const float line = std::ceil(f.small_font()->FontSize);
   const bool x_title = !f.axes.x.label.empty() || !f.axes.x.unit.empty();
-  f.area_min.y = std::round(legend_bottom + ui.px(6));
+  const float bands = f.options.bands.empty() ? 0 : line + ui.px(3);
+  f.area_min.y = std::round(legend_bottom + ui.px(6) + bands);
   f.area_max.y = std::round(f.max.y - line - ui.px(6) - (x_title ? line + ui.px(2) : 0));
   f.area_max.y = std::max(f.area_max.y, f.area_min.y + ui.px(24));
   f.area_max.x = std::round(f.max.x - ui.px(8));

@@ -17,11 +17,12 @@ void draw_pair_choice(const Panel& p, const TransferResults& results);
 bool has_transfer_matrix(const Panel& p, const TransferResults& results);
 bool has_transfer_costs(const TransferResults& results);
 // Device pairs coloured by the bandwidth of copies of one size, which the card selects; a press on
-// a pair shows its curves. Draws nothing for a single device.
+// a pair shows its curves. Only if has_transfer_matrix().
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept);
 // Timeline of the streams of each GPU; draws nothing without a GPU.
 void draw_transfer_timelines(const Panel& p, const Kept<TransferResults>& kept);
-// What copies of the shown pair cost, in sentences, and every fit in a table.
+// What copies of the shown pair cost, in sentences, and every fit in a table. Only if
+// has_transfer_costs().
 void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept);
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept);
 

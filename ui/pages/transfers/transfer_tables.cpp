@@ -103,7 +103,6 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
   const std::vector<std::int64_t> sizes = results.copy_sizes();
   constexpr float kSizeUnits = 220;  // of the choice of a size
-  if (!has_transfer_matrix(p, results)) return;
   Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
             {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "
                         "pair to see its curves."),
@@ -256,7 +255,6 @@ bool has_transfer_costs(const TransferResults& results) {
 
 void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
-  if (!has_transfer_costs(results)) return;
   Card card(p, "transfers/fits", tr("Transfer cost"),
             {.hint = tr("time = fixed cost + bytes / bandwidth, fitted in each level of memory. "
                         "Where one case overtakes another is read from the samples."),

@@ -122,11 +122,11 @@ void transfers_form(const Panel& p) {
 void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   constexpr float kMatrixUnits = 400, kLeast = 800;
   constexpr std::size_t kMostBeside = 6;  // devices whose cells hold a number in that width
-  const bool both = has_transfer_costs(shown(kept)) && has_transfer_matrix(p, shown(kept));
+  const bool costs = has_transfer_costs(shown(kept)), matrix = has_transfer_matrix(p, shown(kept));
   const bool many = p.model.devices().size() > kMostBeside;
-  if (!both || many || p.view.forms.transfers.show_fits || width_left(p) < kLeast) {
-    draw_transfer_costs(p, kept);
-    draw_transfer_matrix(p, kept);
+  if (!costs || !matrix || many || p.view.forms.transfers.show_fits || width_left(p) < kLeast) {
+    if (costs) draw_transfer_costs(p, kept);
+    if (matrix) draw_transfer_matrix(p, kept);
     return;
   }
   Row row(p.ui, {1, -kMatrixUnits}, {.equal = true});

@@ -44,10 +44,12 @@ std::string result_of(const MatmulResults& results) {
 }
 
 std::string result_of(const ScalingResults& results) {
+  if (!results.request.measure) return "";  // its measured points are of an earlier job
   const ScalingPoint* best = nullptr;
-  for (const ScalingMode mode : {ScalingMode::Weak, ScalingMode::Strong}) {
+  for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
     for (const ScalingPoint& point : results.measured(mode).points) {
-      if (point.devices > 1 && !point.shares_cores) best = &point;
+      if (point.devices < 2 || point.shares_cores) continue;
+      if (best == nullptr || point.devices > best->devices) best = &point;
     }
   }
   if (best == nullptr) return "";

@@ -174,7 +174,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.error = p.error;
   state.code = p.code;
   state.seconds = p.seconds;
-  const std::string result = result_of_job();
+  const std::string result = p.outcome == Outcome::Done ? result_of_job() : "";
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);

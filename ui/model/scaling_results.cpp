@@ -48,7 +48,6 @@ void refill(ScalingCurve& c) {
   fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
   fill(c.efficiency_low, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p90_s); });
   fill(c.efficiency_high, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p10_s); });
-  fill(c.test_acc, c.points, [](P p) { return p.test_acc.value_or(kNoValue); });
 }
 
 void refill(PredictedCurve& c) {

@@ -19,7 +19,6 @@ struct ScalingCurve {
   Column64 devices;
   Column64 speedup, speedup_low, speedup_high;  // low and high from the step's p90 and p10
   Column64 efficiency, efficiency_low, efficiency_high;
-  Column64 test_acc;  // NaN: not requested
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured
 };

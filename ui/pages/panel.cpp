@@ -323,6 +323,10 @@ FactColumns::~FactColumns() {
   }
 }
 
+const char* data_note(bool synthetic) {
+  return synthetic ? tr("synthetic data") : "";
+}
+
 // --- the machine ----------------------------------------------------------------------------
 
 std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices) {

@@ -271,4 +271,7 @@ std::string problem(const Make& make) {
   }
 }
 
+// The note of a card whose results depend on the data set: "synthetic data"; empty for a real one.
+const char* data_note(bool synthetic);
+
 }  // namespace lab::ui

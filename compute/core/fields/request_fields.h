@@ -389,7 +389,8 @@ struct FieldsOf<StartTraining> {
             .label = LAB_TEXT("Matmul precision"),
             .hint = LAB_TEXT(
                 "bf16: operands of convolutions and matrix products are rounded to bf16; sums, "
-                "weights and gradients stay FP32. Faster on processors with bf16 instructions."),
+                "weights and gradients stay FP32. Faster on processors with fast bf16 "
+                "instructions."),
             .decides = Decides::Numbers,
             .reported = true},
         &R::dtype);

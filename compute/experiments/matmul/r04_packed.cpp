@@ -34,8 +34,9 @@ Rung packed_rung() {
       &packed,
       &packed_bf16,
       LAB_TEXT(
-          "Neighbouring terms are packed in pairs, two 16-bit values per word: half the bytes go "
-          "through the caches, and with AVX512-BF16 one instruction multiplies and adds both.")};
+          "Where the processor multiplies bf16 faster, neighbouring terms are packed in pairs, and "
+          "one instruction multiplies and adds both. Elsewhere each is packed rounded and "
+          "multiplied as f32.")};
 }
 
 }  // namespace lab

@@ -33,9 +33,7 @@ Rung parallel_rung() {
       false,
       &parallel,
       &parallel_bf16,
-      LAB_TEXT(
-          "Each part of C packs its own pairs of A and B; the caches hold twice as many values "
-          "as in f32.")};
+      LAB_TEXT("Each part of C packs and rounds its own blocks of A and B.")};
 }
 
 }  // namespace lab

@@ -13,6 +13,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/machine/simd_level.h"
 #include "compute/measure/measure.h"
 #include "hwy/aligned_allocator.h"
@@ -154,8 +155,10 @@ std::string key_of(const std::string& processor, const ConvolutionCase& c,
                    const Algorithms& eligible) {
   std::vector<std::string_view> names;
   for (const ConvolutionAlgorithm* algorithm : eligible) names.emplace_back(algorithm->name());
-  return fmt::format("{}, {}: {} of {}: {}", processor, simd_target(), to_string(c.stage),
-                     describe(c), fmt::join(names, "/"));
+  std::string kernels = simd_target();
+  if (c.products == Precision::BF16) kernels += fmt::format(" {}", bf16_kernels().name);
+  return fmt::format("{}, {}: {} of {}: {}", processor, kernels, to_string(c.stage), describe(c),
+                     fmt::join(names, "/"));
 }
 
 const ConvolutionAlgorithm* named(std::string_view name, const Algorithms& eligible) {

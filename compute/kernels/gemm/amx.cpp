@@ -53,7 +53,8 @@ void publish(const void* object) {
 }  // namespace
 
 bool amx_bf16_available() {
-  if (bf16_kernels().lanes != kTileRows) return false;  // AVX-512 is excluded
+  constexpr int kAvx512Lanes = 16;
+  if (bf16_kernels().lanes < kAvx512Lanes) return false;  // LAB_SIMD or the caller excludes it
   static const bool granted = processor_has_amx_bf16() && kernel_grants_tiles();
   return granted;
 }

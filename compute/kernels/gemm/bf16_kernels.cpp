@@ -1,7 +1,9 @@
 // Rounding to bf16, and products of rounded numbers by the FP32 kernels.
 #include "compute/kernels/gemm/bf16_kernels.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/gemm/peak.h"
@@ -46,7 +48,10 @@ void RoundRow(const float* in, std::uint32_t* out, std::int64_t n) {
   for (; i + kRoundLanes <= n; i += kRoundLanes) {
     hn::StoreU(RoundBits(hn::LoadU(D(), in + i)), DU(), out + i);
   }
-  for (; i < n; ++i) out[i] = RoundOne(in[i]);
+  for (; i < n; ++i) {
+    const std::uint32_t word = RoundOne(in[i]);
+    std::memcpy(out + i, &word, sizeof(word));
+  }
 }
 
 void RoundToHalf(const float* in, std::uint16_t* out, std::int64_t n) {
@@ -86,11 +91,17 @@ void PackF32(const Bf16PackArgs<float>& p) {
 }
 
 void PackBf16(const Bf16PackArgs<std::uint16_t>& p) {
-  for (std::int64_t q = 0; q < p.terms; ++q) {
-    const std::uint16_t* from = p.source + q * p.k_stride;
-    std::uint32_t* out = p.out + q * p.width;
-    for (int i = 0; i < p.valid; ++i) out[i] = std::uint32_t{from[i * p.strip_stride]} << 16;
-    for (int i = p.valid; i < p.width; ++i) out[i] = 0;
+  // Runs of terms, because rows of a strip may be so far apart that they evict each other.
+  constexpr std::int64_t kRun = 32;
+  for (std::int64_t first = 0; first < p.terms; first += kRun) {
+    const std::int64_t end = std::min(first + kRun, p.terms);
+    for (int i = 0; i < p.width; ++i) {
+      const bool inside = i < p.valid;
+      const std::uint16_t* from = p.source + (inside ? i * p.strip_stride : 0);
+      for (std::int64_t q = first; q < end; ++q) {
+        p.out[q * p.width + i] = inside ? std::uint32_t{from[q * p.k_stride]} << 16 : 0;
+      }
+    }
   }
 }
 

@@ -62,7 +62,7 @@ struct Bf16Kernels {
   void (*tile)(const Bf16TileArgs&);
   void (*pack_f32)(const Bf16PackArgs<float>&);
   void (*pack_bf16)(const Bf16PackArgs<std::uint16_t>&);
-  // Writes the words of one row: words(terms) of them.
+  // Writes the words of one row: words(terms) of them. `out` may be `in` if a word is one term.
   void (*round_row)(const float* in, std::uint32_t* out, std::int64_t terms);
   // Multiply-adds in registers only, to measure the peak; same contract as fma_loop() in peak.h.
   double (*peak_loop)(std::int64_t iterations, float seed, float* result);

@@ -23,8 +23,8 @@ constexpr std::int64_t kFewSteps = 32;
 // std::bad_alloc.
 //
 // `Product` holds the operands and their kernels. A step takes one 32-bit word of a row of A and of
-// a column of B: a float, or a pair of bf16. Members, where a null pointer stands for an operand
-// that is read in place:
+// a column of B: a float, or see bf16_kernels.h. Members, where a null pointer stands for an
+// operand that is read in place:
 //   Word                                 the word's type
 //   steps(), mr(), nr()                  number of steps; sizes of a full tile
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip

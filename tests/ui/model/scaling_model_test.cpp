@@ -64,12 +64,6 @@ TEST_F(ScalingModel, SlowAndFastStepsBoundTheSpeedUp) {
   EXPECT_NEAR(curve.efficiency_low[0], p.efficiency / 1.1, 1e-9);
 }
 
-TEST_F(ScalingModel, UnmeasuredAccuracyIsNan) {
-  feed(1, JobStarted{"Scaling", request_of(256)});
-  feed(1, scaling_point(kWeak, 1));
-  EXPECT_NE(now().measured(kWeak).test_acc[0], now().measured(kWeak).test_acc[0]);
-}
-
 TEST_F(ScalingModel, ChecksOfTheModelAreNotPredictions) {
   measure(1, 256);
   feed(1, scaling_prediction(kStrong, 2));  // the job has ended but is still shown

@@ -61,6 +61,17 @@ TEST(LogPage, TellsWhatAJobMeasured) {
   }
 }
 
+TEST(LogPage, APredictionDoesNotReportEarlierMeasurements) {
+  ui::Model model = make_scene(Page::Scaling, Scene::Done);
+  StartScaling request;
+  request.measure = false;
+  request.compute_s = 0.08;
+  model.apply(event(900, 1, JobStarted{"Prediction", request}));
+  model.apply(event(900, 2, scaling_prediction(ScalingMode::Strong, 16)));
+  model.apply(event(900, 3, JobFinished{Outcome::Done, 1, ""}));
+  EXPECT_EQ(model.log().back().text, "Prediction done");
+}
+
 TEST(LogPage, FoldsOutTheNotesOfOneJob) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);

@@ -91,7 +91,7 @@ bool has_number(const Column64& readings) {
 struct Lines {
   std::vector<std::vector<double>> x, y;
   std::vector<plot::Series> series;
-  std::vector<const DeviceInfo*> devices;  // of the series; null for a GPU
+  std::vector<const DeviceInfo*> devices;  // of the series; null if the lab does not compute on it
 
   explicit Lines(std::size_t most) {
     x.reserve(most);
@@ -193,7 +193,8 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   for (std::vector<double>& times : lines.x) {
     for (double& time : times) time /= unit_s;
   }
-  plot::draw(p.ui, "devices/plot",
+  // A zoom is kept per path and in its unit.
+  plot::draw(p.ui, in_minutes ? "devices/plot_minutes" : "devices/plot",
              {.x = {.label = in_minutes ? tr("minutes") : tr("seconds"),
                     .min = -shown / unit_s,
                     .max = 0,

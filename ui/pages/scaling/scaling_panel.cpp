@@ -197,7 +197,8 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
               "p90."),
            range_text(curve.speedup_low, curve.speedup_high, at, times_text)},
           {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
-           tr("Speed-up divided by the number of devices."),
+           tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
+              "p90."),
            range_text(curve.efficiency_low, curve.efficiency_high, at, percent)},
           {"scaling/figure/hidden", tr("all-reduce hidden"),
            reduces ? percent(best.hidden_share) : tr("N/A"),
@@ -273,6 +274,42 @@ std::string difference_text(double points) {
   return std::abs(points) < kInvisible ? "0.00" : fmt::format("{:+.2f}", points);
 }
 
+// The accuracy on each device count, which should not depend on it.
+void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
+  const ScalingResults& results = shown(kept);
+  const ScalingCurve& curve = results.measured(ScalingMode::Strong);
+  const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
+  Card card(p, "scaling/accuracy_card", tr("Accuracy over devices"),
+            {.hint = tr("Same batch, same seed: the number of devices must not change the result."),
+             .note = data_note(synthetic),
+             .dimmed = is_old(kept)});
+  if (!card) return;
+  const std::vector<Column> columns = {{LAB_TEXT("Devices"), 1, true, {}},
+                                       {LAB_TEXT("Test accuracy"), 1.4F, true, {}},
+                                       {LAB_TEXT("Difference"), 1.2F, true,
+                                        LAB_TEXT("Percentage points relative to the first row.")}};
+  if (begin_table(p.ui, "scaling/accuracy", columns)) {
+    std::optional<double> first;
+    for (const ScalingPoint& point : curve.points) {
+      table_row(p.ui);
+      cell(p.ui, std::to_string(point.devices), describe(results, point));
+      if (!point.test_acc) {
+        cell(p.ui, tr("N/A"), tr("Not requested, or not available yet."));
+        cell(p.ui, tr("N/A"));
+        continue;
+      }
+      if (!first) first = point.test_acc;
+      cell(p.ui, fmt::format("{:.2f} %", *point.test_acc * 100));
+      cell(p.ui, difference_text((*point.test_acc - *first) * 100));
+    }
+    end_table(p.ui);
+  }
+  const std::string sentence = accuracy_sentence(curve);
+  if (sentence.empty()) return;
+  muted(p.ui, sentence);
+  record_item(p.ui, "scaling/accuracy_sentence", "text", sentence);
+}
+
 // Accuracy is measured with the batch of strong scaling, if it was requested.
 bool has_accuracy(const ScalingResults& results, ScalingMode mode) {
   return mode == ScalingMode::Strong && results.measured_with.accuracy &&
@@ -304,41 +341,6 @@ void scaling_results(const Panel& p) {
 }
 
 }  // namespace
-
-void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept) {
-  const ScalingResults& results = shown(kept);
-  const ScalingCurve& curve = results.measured(ScalingMode::Strong);
-  const bool synthetic = results.measured_with.training.data == DataSource::Synthetic;
-  Card card(p, "scaling/accuracy_card", tr("Accuracy over devices"),
-            {.hint = tr("Same batch, same seed: the number of devices must not change the result."),
-             .note = synthetic ? tr("synthetic data") : "",
-             .dimmed = is_old(kept)});
-  if (!card) return;
-  const std::vector<Column> columns = {{LAB_TEXT("Devices"), 1, true, {}},
-                                       {LAB_TEXT("Test accuracy"), 1.4F, true, {}},
-                                       {LAB_TEXT("Difference"), 1.2F, true,
-                                        LAB_TEXT("Percentage points relative to the first row.")}};
-  if (begin_table(p.ui, "scaling/accuracy", columns)) {
-    std::optional<double> first;
-    for (const ScalingPoint& point : curve.points) {
-      table_row(p.ui);
-      cell(p.ui, std::to_string(point.devices), describe(results, point));
-      if (!point.test_acc) {
-        cell(p.ui, tr("N/A"), tr("Not requested, or not available yet."));
-        cell(p.ui, tr("N/A"));
-        continue;
-      }
-      if (!first) first = point.test_acc;
-      cell(p.ui, fmt::format("{:.2f} %", *point.test_acc * 100));
-      cell(p.ui, difference_text((*point.test_acc - *first) * 100));
-    }
-    end_table(p.ui);
-  }
-  const std::string sentence = accuracy_sentence(curve);
-  if (sentence.empty()) return;
-  muted(p.ui, sentence);
-  record_item(p.ui, "scaling/accuracy_sentence", "text", sentence);
-}
 
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);

@@ -15,8 +15,6 @@ void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, Scalin
 // One bar per device count, showing where a step's time goes. The card grows by `extra` units.
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
-// The accuracy on each device count, which should not depend on it.
-void draw_scaling_accuracy(const Panel& p, const Kept<ScalingResults>& kept);
 // The model's predictions of published figures.
 void draw_model_check(const Panel& p);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -20,6 +22,7 @@ constexpr float kHeadHeight = 84;      // the same while it measures
 constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
+constexpr float kOldAlpha = 0.5F;      // of figures of the tour before the running one
 
 struct Tile {
   TourQuestion question;
@@ -185,6 +188,7 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     const Shown shown = figure_of(p, info->device, tile.question);
     const ImVec2 top = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * (shown.old ? kOldAlpha : 1));
     {
       Row row(p.ui, {-column, 1});
       row.next();
@@ -197,30 +201,38 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
         if (runs(p, Page::Tour)) caption(p.ui, tr("waiting"));
       }
     }
+    ImGui::PopStyleVar();
     record_rect(p.ui, path, "figure", lab::to_string(info->device), "", true, top,
                 {top.x + width, ImGui::GetItemRectMax().y});
   }
 }
 
-// What the figures say: once per kind of device, and for every device without a value.
+// What the figures say, once if that is the same for all devices; otherwise of the first device of
+// each kind, and of every device without a value.
 void sentences(const Panel& p, const std::vector<const DeviceInfo*>& devices, const Tile& tile) {
-  const auto kind = [](const DeviceInfo* info) { return info->device.kind; };
-  const bool mixed = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo* info) {
-    return kind(info) != kind(devices.front());
-  });
-  std::vector<DeviceKind> explained;
+  struct Said {
+    Device device;
+    std::string text;
+    bool missing;
+  };
+  std::vector<Said> all;
   for (const DeviceInfo* info : devices) {
     const Shown shown = figure_of(p, info->device, tile.question);
     if (shown.figure == nullptr) continue;
-    const bool missing = !shown.figure->missing.empty();
-    const bool known = std::find(explained.begin(), explained.end(), kind(info)) != explained.end();
-    if (known && !missing) continue;
-    if (!missing) explained.push_back(kind(info));
-    const std::string said = sentence_of(*shown.figure);
-    const bool named = mixed || (missing && devices.size() > 1);
-    muted(p.ui, named ? fmt::format("{}: {}", lab::to_string(info->device), said) : said);
+    all.push_back({info->device, sentence_of(*shown.figure), !shown.figure->missing.empty()});
   }
-  if (explained.empty()) muted(p.ui, question_text(tile.question));
+  const auto same = [&](const Said& one) { return one.text == all.front().text; };
+  if (all.empty()) {
+    muted(p.ui, question_text(tile.question));
+  } else if (std::all_of(all.begin(), all.end(), same)) {
+    muted(p.ui, all.front().text);
+  } else {
+    std::set<DeviceKind> explained;
+    for (const Said& one : all) {
+      if (!one.missing && !explained.insert(one.device.kind).second) continue;
+      muted(p.ui, fmt::format("{}: {}", lab::to_string(one.device), one.text));
+    }
+  }
 }
 
 void tile_link(const Panel& p, const Tile& tile) {

@@ -181,7 +181,7 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!run.predictions() || run.predictions()->images.empty()) return;
   Card card(p, "training/images", tr("Predictions"),
             {.hint = tr("Test images with their label and the predicted class, errors first."),
-             .note = data_note(run)});
+             .note = data_note(run.synthetic())});
   if (!card) return;
   const auto& images = run.predictions()->images;
   caption(p.ui, trf("After epoch {}, errors first", run.predictions()->epoch));
@@ -202,7 +202,7 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/confusion_card", tr("Confusion"),
             {.hint = tr("Each row is the class of the test images, each column the predicted "
                         "class. Green: correct. Red: wrong."),
-             .note = data_note(run)});
+             .note = data_note(run.synthetic())});
   if (!card) return;
   Ui& ui = p.ui;
   const auto& c = run.confusion();

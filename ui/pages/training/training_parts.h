@@ -84,7 +84,6 @@ const Column64& smoothed_loss(const Panel& p, const TrainingRun& run);
 inline constexpr double kMostSmoothing = 0.99;
 std::string loss_text(double loss);  // "0.523", "1.32e+10"
 std::string run_name(const Panel& p, const TrainingRun& run);
-const char* data_note(const TrainingRun& run);  // "synthetic data"; empty for a real data set
 ImU32 run_color(const Panel& p, const TrainingRun& run);
 // Runs of one colour differ in their dashes.
 plot::Line run_line(const TrainingRun& run);

@@ -194,10 +194,6 @@ const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
 
 }  // namespace
 
-const char* data_note(const TrainingRun& run) {
-  return run.synthetic() ? tr("synthetic data") : "";
-}
-
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "N/A";
   return std::abs(loss) < 1e5 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
@@ -305,7 +301,7 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
   Card card(p, "training/accuracy", tr("Accuracy"),
             {.hint = tr("Training: average over the epoch. Test: after each epoch, on images not "
                         "used for training. Pale: batches, smoothed."),
-             .note = data_note(newest)});
+             .note = data_note(newest.synthetic())});
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);

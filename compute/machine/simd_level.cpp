@@ -264,7 +264,7 @@ std::string why_no_avx512_bf16() {
 }
 
 std::string why_bf16_products_are_f32() {
-  const std::string why = why_no_avx512_bf16();
+  std::string why = why_no_avx512_bf16();
   if (!why.empty() || !is_by_intel()) return why;
   return tr("its AVX512-BF16 instructions are slower than those for f32");
 }

@@ -199,7 +199,7 @@ class CpuLadder final : public DeviceLadder {
 
  private:
   std::string bf16_remark() const {
-    const std::string amx = amx_remark(device_.device());
+    std::string amx = amx_remark(device_.device());
     if (bf16_kernels().native() || !amx.empty()) return amx;
     return trf(
         "the lab's kernels multiply bf16 as f32 on {}: {}; rounding saves no arithmetic there",

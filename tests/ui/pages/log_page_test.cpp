@@ -52,7 +52,8 @@ TEST(LogPage, TellsWhatAJobMeasured) {
       {Page::Matmul, ": at best "},
       {Page::Scaling, ": 1.94 times as fast on 2 devices"},
       {Page::Training, ": test accuracy "}};
-  for (const auto& [page, result] : results) {
+  for (const auto& [page, text] : results) {
+    const std::string& result = text;
     const ui::Model model = make_scene(page, Scene::Done);
     const bool told = std::any_of(model.log().begin(), model.log().end(), [&](const auto& entry) {
       return entry.seconds && entry.text.find(" done" + result) != std::string::npos;

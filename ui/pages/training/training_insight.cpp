@@ -115,8 +115,9 @@ void draw_first_layer(const Panel& p, const Insight& insight) {
   const std::span<const float> weights(insight.weights);
   const auto grey = weight_greys(weights.first(shown * each), largest_magnitude(weights));
   for (std::size_t i = 0; i < shown; ++i) {
-    const ImVec2 pos(item.min.x + (size.x + gap) * static_cast<float>(i % columns),
-                     item.min.y + (size.y + gap) * static_cast<float>(i / columns));
+    const std::size_t line = i / columns, column = i % columns;
+    const ImVec2 pos(item.min.x + (size.x + gap) * static_cast<float>(column),
+                     item.min.y + (size.y + gap) * static_cast<float>(line));
     draw_grey(std::span(grey).subspan(i * each, each), insight.width, pos, step);
   }
   hint(ui, tr("Grey: 0. White: positive, the input raises the unit's output. Black: negative."));

@@ -35,6 +35,7 @@ void for_each_kernel_set(Body body) {
 
 std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
   std::vector<std::uint16_t> bits;
+  bits.reserve(values.size());
   for (const float x : values) bits.push_back(to_bf16(x).bits);
   return bits;
 }

@@ -145,9 +145,7 @@ struct Title {
   std::string operator()(const CompareClass& c) const {
     return trf("Lesson \"{}\", the class", lesson_title(c.lesson));
   }
-  std::string operator()(const StartTour& c) const {
-    return trf("What this machine can do, {}", names(c.devices));
-  }
+  std::string operator()(const StartTour& c) const { return trf("Tour, {}", names(c.devices)); }
 
  private:
   // As on the page; the name of an unknown lesson.

@@ -87,7 +87,7 @@ std::string moved_by(TransferMover mover, PeerMode way, int threads) {
 }
 
 std::string ModelMiss::text(const std::string& size) const {
-  return share > 0 ? trf("{} too slow at {} devices", size, devices)
+  return share < 0 ? trf("{} too slow at {} devices", size, devices)
                    : trf("{} too fast at {} devices", size, devices);
 }
 
@@ -98,8 +98,8 @@ std::string ModelMiss::text() const {
 std::vector<ModelMiss> model_misses(const std::vector<ScalingPrediction>& checked) {
   std::vector<ModelMiss> misses;
   for (const ScalingPrediction& p : checked) {
-    if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0) continue;
-    misses.push_back({p.step_s / *p.measured_step_s - 1, p.devices});
+    if (p.devices < 2 || !p.measured_step_s || *p.measured_step_s <= 0 || p.step_s <= 0) continue;
+    misses.push_back({*p.measured_step_s / p.step_s - 1, p.devices});
   }
   return misses;
 }

@@ -392,7 +392,7 @@ inline constexpr double kMaxModelMiss = 0.15;
 std::string why_withheld(const std::vector<ScalingPrediction>& checked);
 // How far the model is from a run that was measured.
 struct ModelMiss {
-  double share = 0;  // 0.12: the model's step takes 12 % longer than the measured one
+  double share = 0;  // 0.12: 12 % more images per second than measured
   int devices = 0;
   // "12 % too slow at 2 devices", where `size` is the formatted share.
   std::string text(const std::string& size) const;

@@ -282,10 +282,12 @@ ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle
   p.link = link.name;
   p.basis = scenario.basis;
   p.batch = batch;
-  // Never above ideal: that smaller parts were faster per image does not extend to more devices.
-  const double ideal_s =
-      one.step_s * static_cast<double>(batch) / static_cast<double>(scenario.batch * devices);
-  p.step_s = std::max(step.step_s, ideal_s);
+  // That smaller parts were faster per image does not extend to more devices: their computing is
+  // never below an even share, beside which sums still take their time.
+  const double share = static_cast<double>(batch) / static_cast<double>(scenario.batch * devices);
+  const auto busy_s = [](const StepSplit& split) { return split.compute_s + split.imbalance_s; };
+  const double below_s = std::max(0.0, share * busy_s(one.split) - busy_s(step.split));
+  p.step_s = std::max(step.step_s + below_s, share * one.step_s);
   p.images_per_s = static_cast<double>(batch) / p.step_s;
   p.speedup = p.images_per_s * one.step_s / static_cast<double>(scenario.batch);
   p.efficiency = p.speedup / devices;

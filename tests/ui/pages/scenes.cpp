@@ -231,7 +231,7 @@ void feed_scaling(Feed& feed, Scene scene) {
 }
 
 void feed_tour(Feed& feed, Scene scene) {
-  feed(1, JobStarted{"What this machine can do, all devices", StartTour{}});
+  feed(1, JobStarted{"Tour, all devices", StartTour{}});
   for (const Device device : feed.model.devices()) {
     for (const TourQuestion question : enum_values<TourQuestion>()) {
       if (scene == Scene::Failed) break;

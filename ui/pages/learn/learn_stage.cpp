@@ -347,8 +347,9 @@ void nothing_card(const Panel& p, const LessonInfo& lesson) {
     body(p.ui, tr("First press the button below the question: it restarts the lab with the devices "
                   "that this lesson needs, and comes back here."));
   }
-  body(p.ui, tr("Answer the question, or leave it open, and press Measure. Your guess, the "
-                "prediction and the measurement then appear here side by side."));
+  body(p.ui,
+       tr("Answer the question, or leave it open, then measure. Your guess, the prediction and "
+          "the measurement appear here side by side. These steps will run:"));
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
     muted(p.ui, fmt::format("{}. {}", i + 1, tr(lesson.steps[i].title)));
   }

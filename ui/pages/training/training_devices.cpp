@@ -94,7 +94,7 @@ void header(const Panel& p, const Columns& c) {
     draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, tr("over the run"));
   }
   draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, tr("step time"));
-  constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("hidden"), LAB_TEXT("waiting"),
+  constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("overlap"), LAB_TEXT("waiting"),
                                  LAB_TEXT("exposed")};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
     right_aligned(font, c.parts[i], pos.y, ui.theme->muted, tr(kShort[i]));
@@ -254,9 +254,11 @@ std::string hidden_sentence(const TrainingRun& run) {
 void draw_training_devices(const Panel& p, const TrainingRun& run) {
   const DeviceTracks& tracks = run.devices();
   if (tracks.all().size() < 2) return;
-  Card card(p, "training/devices", tr("Devices"),
-            {.hint = tr("Each device's share of the batch and how its step time is spent, averaged "
-                        "over about 20 steps. All bars are as long as the step.")});
+  Card card(
+      p, "training/devices", tr("Devices"),
+      {.hint = tr("Each device's share of the batch and how its step time is spent, averaged "
+                  "over about 20 steps. All bars are as long as the step. Overlap: what the hidden "
+                  "all-reduce took from computing; the rest of it ran beside.")});
   if (!card) return;
   if (!run.timed()) {
     body(p.ui, tr(kEmulatedGpu));

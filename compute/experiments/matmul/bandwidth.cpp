@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -85,6 +86,10 @@ constexpr double kLevelBudget_s = 0.25;
 // Long compared with the 10 us that waking the threads takes, short compared with the time slices
 // of other programs, so that some repetitions run uninterrupted.
 constexpr double kPassesRepetition_s = 0.7e-3;
+// A set that takes much longer is read in parts, one per repetition, in turn: so many repetitions
+// fit into the budget, and every word still returns only after all others.
+constexpr double kPartRepetition_s = 2e-3;
+constexpr double kMostParts = 64;
 constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;   // between polls of the stop token
 constexpr std::int64_t kLittleWords = std::int64_t{1} << 13;  // takes a few microseconds
 constexpr std::int64_t kPageWords = 512;
@@ -96,7 +101,7 @@ std::uint64_t expected_sum(std::uint64_t begin, std::uint64_t end) {
   return kStep * (below(end) - below(begin));
 }
 
-// One array with a part per thread, first touched by that thread so that its pages are local.
+// One array with a share per thread, first touched by that thread so that its pages are local.
 class ReadArray {
  public:
   ReadArray(DeviceContext& device, std::int64_t words_per_thread, const std::stop_token& stop)
@@ -118,28 +123,32 @@ class ReadArray {
 
   int threads() const { return pool_.size(); }
 
-  // All threads concurrently read the first `words` words of their parts, `passes` times. Returns
-  // the CPU time that the calling thread spent on its own part.
+  // All threads concurrently read the first `words` words of their shares, `passes` times. Returns
+  // the CPU time that the calling thread spent on its own share.
   double read(std::int64_t words, std::int64_t passes) {
     double caller_s = 0;
     pool_.run([&](int t) {
       const double begin_s = t == 0 ? thread_cpu_s() : 0;
-      read_part(t, words, passes);
+      read_words(t, 0, words, passes);
       if (t == 0) caller_s = thread_cpu_s() - begin_s;
     });
     return caller_s;
   }
 
-  // The same; returns the seconds in which the threads complete it at their own rates.
-  double timed_read(std::int64_t words, std::int64_t passes) {
+  // Reads `count` words from `begin` on, of the first `words` words of each share; returns the
+  // seconds in which the threads complete it at their own rates.
+  double timed_read(std::int64_t begin, std::int64_t count, std::int64_t words,
+                    std::int64_t passes) {
+    // What the first threads read while they wait for the last one is far from what comes next.
+    for (Slot& slot : slots_) slot.next = (begin + words / 2) % words;
     return time_at_own_rates(
-        pool_, [&](int t) { read_part(t, words, passes); },
+        pool_, [&](int t) { read_words(t, begin, count, passes); },
         [&](int t) {
           Slot& slot = slots_[static_cast<std::size_t>(t)];
-          const std::int64_t count = std::min(kLittleWords, words);
-          if (slot.next + count > words) slot.next = 0;
-          slot.more += simd::read_sum(words_ + stride_ * t + slot.next, count, 1);
-          slot.next += count;
+          const std::int64_t little = std::min(kLittleWords, words);
+          if (slot.next + little > words) slot.next = 0;
+          slot.more += simd::read_sum(words_ + stride_ * t + slot.next, little, 1);
+          slot.next += little;
         });
   }
 
@@ -158,18 +167,18 @@ class ReadArray {
   struct alignas(64) Slot {
     std::uint64_t sum = 0;
     std::uint64_t more = 0;  // of words that were read while other threads were being timed
-    std::int64_t next = 0;   // such a word, relative to the start of the part
+    std::int64_t next = 0;   // such a word, relative to the start of the share
   };
 
-  void read_part(int thread, std::int64_t words, std::int64_t passes) {
-    const std::uint64_t* part = words_ + stride_ * thread;
+  void read_words(int thread, std::int64_t begin, std::int64_t words, std::int64_t passes) {
+    const std::uint64_t* first = words_ + stride_ * thread + begin;
     const std::int64_t passes_at_once = std::max<std::int64_t>(kPieceWords / words, 1);
     std::uint64_t sum = 0;
     for (std::int64_t pass = 0; pass < passes; pass += passes_at_once) {
       const std::int64_t now = std::min(passes_at_once, passes - pass);
       for (std::int64_t at = 0; at < words; at += kPieceWords) {
         if (stop_.stop_requested()) return;
-        sum += simd::read_sum(part + at, std::min(kPieceWords, words - at), now);
+        sum += simd::read_sum(first + at, std::min(kPieceWords, words - at), now);
       }
     }
     slots_[static_cast<std::size_t>(thread)].sum = sum;
@@ -177,7 +186,7 @@ class ReadArray {
 
   ThreadPool& pool_;
   const std::stop_token stop_;
-  const std::int64_t stride_;  // words between the starts of consecutive parts
+  const std::int64_t stride_;  // words between the starts of consecutive shares
   std::vector<Slot> slots_;
   Tensor storage_;
   std::uint64_t* words_ = nullptr;
@@ -187,9 +196,14 @@ void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
-// Number of passes that makes one repetition long enough. Every attempt is verified.
-std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t words,
-                         const std::stop_token& stop) {
+struct Repetition {
+  std::int64_t passes = 1;
+  std::int64_t words = 0;  // of each thread's share
+};
+
+// What makes one repetition long enough, but not longer than necessary. Every attempt is verified.
+Repetition find_repetition(ReadArray& array, const WorkingSet& set, std::int64_t words,
+                           const std::stop_token& stop) {
   for (std::int64_t passes = 1;; passes *= 2) {
     const double took_s = array.read(words, passes);
     throw_if_stopped(stop);
@@ -199,27 +213,36 @@ std::int64_t find_passes(ReadArray& array, const WorkingSet& set, std::int64_t w
                       "times; not timed",
                       set.name, words, passes));
     }
-    if (took_s >= kPassesRepetition_s) return passes;
+    if (took_s < kPassesRepetition_s) continue;
+    const double parts = std::clamp(std::floor(took_s / kPartRepetition_s), 1.0, kMostParts);
+    const std::int64_t part = words / static_cast<std::int64_t>(parts);
+    return {passes, passes > 1 ? words : part / kPageWords * kPageWords};
   }
 }
 
 BandwidthCeiling measure_level(ReadArray& array, const WorkingSet& set, double budget_s,
                                const std::stop_token& stop) {
   const auto words = set.bytes_per_thread / static_cast<std::int64_t>(sizeof(std::uint64_t));
-  const std::int64_t passes = find_passes(array, set, words, stop);
+  const Repetition one = find_repetition(array, set, words, stop);
+  std::int64_t begin = 0;  // of the next repetition
   BandwidthCeiling ceiling{.name = set.name,
                            .cache_bytes = set.cache_bytes,
                            .working_set_bytes = set.bytes_per_thread * array.threads()};
   Timing& time = ceiling.time;
   const auto calls = [&](std::int64_t times) {
     double seconds = 0;
-    for (std::int64_t i = 0; i < times; ++i) seconds += array.timed_read(words, passes);
+    for (std::int64_t i = 0; i < times; ++i) {
+      if (begin + one.words > words) begin = 0;
+      seconds += array.timed_read(begin, one.words, words, one.passes);
+      begin += one.words;
+    }
     return seconds;
   };
   time = measure(TimedCalls{calls},
                  {.budget_s = budget_s, .cancelled = [&stop] { return stop.stop_requested(); }});
+  const double share = static_cast<double>(one.words) / static_cast<double>(words);  // of a pass
   for (double* seconds : {&time.median_s, &time.p10_s, &time.p90_s, &time.min_s, &time.max_s}) {
-    *seconds /= static_cast<double>(passes);
+    *seconds /= static_cast<double>(one.passes) * share;
   }
   set_rates(ceiling);
   return ceiling;

@@ -141,4 +141,30 @@ std::string sentence(const TransferFit& fit) {
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }
 
+std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
+  constexpr double kMuchSlower = 1.5;
+  const auto& [from, to] = pair;
+  std::vector<const TransferSample*> copies;  // the fastest of each size
+  for (const std::int64_t bytes : results.copy_sizes()) {
+    if (const auto* s = results.best_copy(from, to, bytes)) copies.push_back(s);
+  }
+  if (copies.size() < 2) return {};
+  const auto flow = [](const TransferSample& s) { return format_si(s.gb_per_s * 1e9, "B/s"); };
+  const TransferSample& fastest =
+      **std::ranges::max_element(copies, {}, [](const TransferSample* s) { return s->gb_per_s; });
+  const TransferSample& smallest = *copies.front();
+  const TransferSample& largest = *copies.back();
+  const std::string copied =
+      from == to ? trf("Copies within {}", lab::to_string(from))
+                 : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to));
+  const std::string best = trf("{} with arrays of {}", flow(fastest), format_bytes(fastest.bytes));
+  const double slower = fastest.gb_per_s / largest.gb_per_s;
+  if (slower >= kMuchSlower) {
+    return trf("{}: {}, {} with {}, {:.3g} times slower.", copied, best, flow(largest),
+               format_bytes(largest.bytes), slower);
+  }
+  return trf("{}: {}; {} takes {}.", copied, best, format_bytes(smallest.bytes),
+             format_seconds(smallest.time.median_s));
+}
+
 }  // namespace lab::ui

@@ -56,4 +56,10 @@ struct TransferResults {
 // to 16.0 KiB; 9.60 GB/s in memory." Empty if there are none.
 std::string sentence(const TransferFit& fit);
 
+// What the measured copies of a pair show, from its fastest size and its largest one: "Copies
+// within cpu:0: 264 GB/s with arrays of 16.0 KiB, 20.9 GB/s with 1.00 GiB, 12.6 times slower."
+// Where the largest size is about the fastest, the time of the smallest one instead. Empty without
+// two sizes.
+std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair);
+
 }  // namespace lab::ui

@@ -1,6 +1,10 @@
 // The Transfers page: curves of one pair of devices, the levels of memory, costs and the matrix.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+#include <string>
+
 #include "tests/ui/pages/scenes.h"
 
 namespace lab::test {
@@ -8,6 +12,7 @@ namespace {
 
 using ui::Model;
 using ui::Page;
+using ui::TransferResults;
 
 const ImVec2 kWide{1600, 2000};  // shows the whole page without scrolling
 
@@ -82,6 +87,71 @@ TEST(TransferCurves, PreviousOnesAreOfTheSamePair) {
   const std::string chosen = measure(cpu(0), cpu(1), 95);
   EXPECT_NE(chosen.find("\"copy cpu:0 to cpu:1, 1 thread\",40"), std::string::npos) << chosen;
   EXPECT_EQ(chosen.find("copy cpu:1, 1 thread"), std::string::npos) << chosen;
+}
+
+// The largest x in the CSV of a plot whose menu copies it.
+double largest_x(Lab& lab, const std::string& plot) {
+  lab.click(plot, 1);
+  lab.click(plot + "/menu/copy-csv");
+  std::istringstream csv(lab.backend.clipboard);
+  double largest = 0;
+  std::string line;
+  std::getline(csv, line);  // the names of the columns
+  while (std::getline(csv, line)) largest = std::max(largest, std::stod(line));
+  return largest;
+}
+
+TEST(TransferCurves, TimesEndWhereTheBandwidthRules) {
+  Model model(machine_of(1));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+  for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 4) {
+    model.apply(event(1, 1, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, bytes, 10)));
+    model.apply(event(1, 1, transfer_sample(cpu(), cpu(), TransferOp::Read, 1, bytes, 20)));
+  }
+  model.apply(event(1, 2, JobFinished{}));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(largest_x(lab, "transfers/plot/latency"), 16.0 * kKiB) << "16 times the first time";
+  EXPECT_EQ(largest_x(lab, "transfers/plot/bandwidth"), 64.0 * kMiB);
+}
+
+TEST(TransferCurves, AFewSizesAreAllInThePlotOfTimes) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(largest_x(lab, "transfers/plot/latency"), 1.0 * kMiB);
+}
+
+TEST(TransferHeadline, ComparesTheFastestSizeWithTheLargest) {
+  TransferResults results;
+  const auto add = [&](std::int64_t bytes, double gb_per_s) {
+    results.add(transfer_sample(cpu(0), cpu(1), TransferOp::Copy, 1, bytes, gb_per_s), 0);
+  };
+  const std::pair pair(cpu(0), cpu(1));
+  add(kKiB, 100);
+  EXPECT_EQ(headline(results, pair), "") << "one size";
+  add(16 * kKiB, 250);
+  add(kGiB, 20);
+  EXPECT_EQ(headline(results, pair),
+            "Copies from cpu:0 to cpu:1: 250 GB/s with arrays of 16.0 KiB, 20.0 GB/s with "
+            "1.00 GiB, 12.5 times slower.");
+  EXPECT_EQ(headline(results, {cpu(0), cpu(0)}), "") << "another pair";
+}
+
+TEST(TransferHeadline, NamesTheSmallestTimeWhereLargeArraysAreFastest) {
+  TransferResults results;
+  results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kKiB, 1.024), 0);
+  results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kGiB, 50), 0);
+  EXPECT_EQ(headline(results, {cpu(), cpu()}),
+            "Copies within cpu:0: 50.0 GB/s with arrays of 1.00 GiB; 1.00 KiB takes 1.00 µs.");
+}
+
+TEST(TransferHeadline, FollowsTheShownPair) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  const auto said = [&] { return lab.backend.find("transfers/headline")->label; };
+  EXPECT_NE(said().find("within cpu:0"), std::string::npos) << said();
+  lab.click("transfers/shown_pair/cpu:0 to cpu:1");
+  EXPECT_NE(said().find("from cpu:0 to cpu:1"), std::string::npos) << said();
 }
 
 TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {

@@ -6,6 +6,9 @@
 
 namespace lab::ui {
 
+// One line: the fastest copies of the shown pair and the largest ones. Draws nothing before two
+// sizes were measured.
+void draw_transfer_headline(const Panel& p, const TransferResults& results);
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept);
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);
 // The source and destination whose curves and costs are shown: the user's choice if it has results,

@@ -46,6 +46,32 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
 
 enum class TransferQuantity { Bandwidth, Time };
 
+// Over all sizes the times span so many decades that every case looks alike, so the plot of times
+// ends where a case takes this many times the time of its smallest size.
+constexpr double kMostTimes = 20;
+
+// The largest size in the plot of times. Infinity if fewer than three sizes are below.
+double largest_timed(const std::vector<const TransferCase*>& cases) {
+  double largest = 0;
+  std::size_t sizes = 0;
+  for (const TransferCase* c : cases) {
+    const auto end = std::find_if(c->time_s.begin(), c->time_s.end(),
+                                  [&](double s) { return s > kMostTimes * c->time_s.front(); });
+    const auto below = static_cast<std::size_t>(end - c->time_s.begin());
+    largest = std::max(largest, c->bytes[below - 1]);
+    sizes = std::max(sizes, below);
+  }
+  constexpr std::size_t kLeastSizes = 3;
+  return sizes < kLeastSizes ? std::numeric_limits<double>::infinity() : largest;
+}
+
+void keep_up_to(plot::Series& s, double largest) {
+  const auto n = static_cast<std::size_t>(std::ranges::upper_bound(s.x, largest) - s.x.begin());
+  for (std::span<const double>* column : {&s.x, &s.y, &s.low, &s.high}) {
+    if (!column->empty()) *column = column->first(n);
+  }
+}
+
 bool between(const TransferCase& c, const std::pair<Device, Device>& pair) {
   return c.from == pair.first && c.to == pair.second;
 }
@@ -64,8 +90,8 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results,
 }
 
 void add_curves(const Panel& p, const TransferResults& results,
-                const std::pair<Device, Device>& pair, TransferQuantity figure, bool old,
-                std::vector<plot::Series>& out) {
+                const std::pair<Device, Device>& pair, TransferQuantity figure, double largest,
+                bool old, std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
   for (const TransferCase* one : by_threads(results, pair)) {
     const TransferCase& c = *one;
@@ -75,6 +101,7 @@ void add_curves(const Panel& p, const TransferResults& results,
     s.y = time ? c.time_s : c.gb_per_s;
     s.low = time ? c.time_low : c.gb_low;
     s.high = time ? c.time_high : c.gb_high;
+    if (time) keep_up_to(s, largest);
     s.describe = [&c, cache, old](std::size_t i) {
       return (old ? tr("previous run") + std::string("\n") : "") + describe(c.samples[i], cache);
     };
@@ -85,13 +112,14 @@ void add_curves(const Panel& p, const TransferResults& results,
 // Adds the reference's cases, each in the colour of the matching case measured here.
 void add_reference(const Panel& p, const ReferenceMachine& machine,
                    const std::pair<Device, Device>& pair, const Overlay<TransferCase>& fitting,
-                   TransferQuantity figure, std::vector<plot::Series>& out) {
+                   TransferQuantity figure, double largest, std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
     if (!between(*curve.here, pair)) continue;
     const TransferCase& there = *curve.there;
-    out.push_back(
-        reference_series(case_series(p, *curve.here, false), machine, curve, there.bytes,
-                         figure == TransferQuantity::Time ? there.time_s : there.gb_per_s));
+    const bool time = figure == TransferQuantity::Time;
+    out.push_back(reference_series(case_series(p, *curve.here, false), machine, curve, there.bytes,
+                                   time ? there.time_s : there.gb_per_s));
+    if (time) keep_up_to(out.back(), largest);
   }
 }
 
@@ -100,14 +128,15 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
                                  TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
+  const double largest = largest_timed(by_threads(shown(kept), pair));
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, pair, fitting, figure, series);
+    add_reference(p, reference->machine, pair, fitting, figure, largest, series);
   }
   if (kept.previous && !kept.current.empty()) {
-    add_curves(p, *kept.previous, pair, figure, true, series);
+    add_curves(p, *kept.previous, pair, figure, largest, true, series);
   }
-  add_curves(p, shown(kept), pair, figure, false, series);
+  add_curves(p, shown(kept), pair, figure, largest, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
@@ -171,6 +200,13 @@ void draw_pair_choice(const Panel& p, const TransferResults& results) {
              });
 }
 
+void draw_transfer_headline(const Panel& p, const TransferResults& results) {
+  const std::string text = headline(results, shown_pair(p, results));
+  if (text.empty()) return;
+  heading(p.ui, text);
+  record_item(p.ui, "transfers/headline", "text", text);
+}
+
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
@@ -202,13 +238,13 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
-  if (Card card(p, "transfers/latency", title_with(p, tr("Time over size"), kept),
-                {.hint = tr("The median time of one repetition. Flat on the left: the fixed cost; "
+  if (Card card(p, "transfers/latency", title_with(p, tr("Time of small arrays"), kept),
+                {.hint = tr("The median time of one repetition, at the sizes that take up to 20 "
+                            "times as long as the smallest one. Flat on the left: the fixed cost; "
                             "rising on the right: the bandwidth."),
                  .dimmed = old});
       card) {
-    const plot::Axes axes{.x = size,
-                          .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
+    const plot::Axes axes{.x = size, .y = {.scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
                curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }

@@ -255,10 +255,12 @@ bool has_transfer_costs(const TransferResults& results) {
 
 void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
-  Card card(p, "transfers/fits", tr("Transfer cost"),
-            {.hint = tr("time = fixed cost + bytes / bandwidth, fitted in each level of memory. "
-                        "Where one case overtakes another is read from the samples."),
-             .dimmed = is_old(kept)});
+  Card card(
+      p, "transfers/fits", tr("Transfer cost"),
+      {.hint = tr("time = fixed cost + bytes / bandwidth, fitted in each level of memory: the "
+                  "bandwidth of a line excludes the fixed cost, so no size reaches it. "
+                  "Where one case overtakes another is read from the samples."),
+       .dimmed = is_old(kept)});
   if (!card) return;
   cost_sentences(p, results);
   bool& open = p.view.forms.transfers.show_fits;

@@ -120,7 +120,7 @@ void transfers_form(const Panel& p) {
 
 // Side by side unless the table of the costs needs the width.
 void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
-  constexpr float kMatrixUnits = 400, kLeast = 800;
+  constexpr float kLeast = 780;
   constexpr std::size_t kMostBeside = 6;  // devices whose cells hold a number in that width
   const bool costs = has_transfer_costs(shown(kept)), matrix = has_transfer_matrix(p, shown(kept));
   const bool many = p.model.devices().size() > kMostBeside;
@@ -129,7 +129,7 @@ void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
     if (matrix) draw_transfer_matrix(p, kept);
     return;
   }
-  Row row(p.ui, {1, -kMatrixUnits}, {.equal = true});
+  Row row(p.ui, {1, 1}, {.equal = true});
   row.next();
   draw_transfer_costs(p, kept);
   row.next();
@@ -164,6 +164,7 @@ void transfer_results(const Panel& p) {
     draw_live_transfers(p, kept);
   } else {
     draw_pair_choice(p, shown(kept));
+    draw_transfer_headline(p, shown(kept));
     draw_transfer_curves(p, kept);
     draw_costs_and_matrix(p, kept);
     draw_transfer_timelines(p, kept);

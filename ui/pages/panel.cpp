@@ -300,6 +300,15 @@ void FactColumns::add(std::string label, Maybe<std::string> value, std::string h
   facts_.push_back({std::move(label), std::move(value), std::move(hint), std::move(path)});
 }
 
+float FactColumns::value_column(std::span<const Fact> facts) const {
+  constexpr float kMostOfWidth = 0.6F;
+  float label = 0;
+  for (const Fact& one : facts) {
+    label = std::max(label, text_size(p_.ui.fonts.body, one.label).x);
+  }
+  return std::min(label + p_.ui.px(16), kMostOfWidth * ImGui::GetContentRegionAvail().x);
+}
+
 FactColumns::~FactColumns() {
   if (facts_.empty()) return;
   constexpr std::size_t kMostColumns = 3;
@@ -310,13 +319,16 @@ FactColumns::~FactColumns() {
   std::vector<float> weights = {1};
   for (std::size_t i = 1; i < columns; ++i) weights.insert(weights.end(), {kGutter, 1});
   Row row(p_.ui, weights);
+  float value_at = 0;
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     const Fact& one = facts_[i];
     if (i % lines == 0) {
       if (i > 0) row.next();  // the gutter
       row.next();
+      const std::size_t n = std::min(lines, facts_.size() - i);
+      value_at = value_column(std::span(facts_).subspan(i, n));
     }
-    fact(p_.ui, one.label, one.value, one.hint);
+    fact(p_.ui, one.label, one.value, one.hint, value_at);
     if (!one.path.empty()) {
       record_item(p_.ui, one.path, "text", one.label, one.value ? *one.value : "N/A");
     }

@@ -170,7 +170,8 @@ class Pair {
   std::optional<Row> row_;
 };
 
-// Draws rows of a label and its value in as many columns as fit.
+// Draws rows of a label and its value in as many columns as fit; the values of a column are
+// aligned.
 class FactColumns {
  public:
   // `units`: the narrowest useful column.
@@ -189,6 +190,9 @@ class FactColumns {
     Maybe<std::string> value;
     std::string hint, path;
   };
+  // Where the values of a column start, in pixels from its left edge.
+  float value_column(std::span<const Fact> facts) const;
+
   const Panel& p_;
   float units_;
   std::vector<Fact> facts_;

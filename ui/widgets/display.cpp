@@ -37,6 +37,25 @@ bool text_item(ImVec2 size) {
   return ImGui::ItemAdd(ImRect(pos, {pos.x + size.x, pos.y + size.y}), 0);
 }
 
+// The value starts `value_at` pixels right of the label, wrapped.
+void aligned_fact(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
+                  std::string_view text, float value_at) {
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  ImFont* font = ui.fonts.body;
+  const float line = ui.px(18), width = ImGui::GetContentRegionAvail().x;
+  const float room = std::max(1.0F, width - value_at);
+  const std::string lines = break_lines(font, value, room);
+  const ImVec2 size =
+      font->CalcTextSizeA(font->FontSize, FLT_MAX, room, lines.data(), lines.data() + lines.size());
+  if (!text_item({width, std::max(line, size.y)})) return;
+  const float y = std::round(pos.y + (line - font->FontSize) / 2);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_text_fitted(list, font, {pos.x, y}, value_at - ui.px(8), ui.theme->muted, label);
+  list->AddText(font, font->FontSize, {std::round(pos.x + value_at), y}, styled(color),
+                lines.data(), lines.data() + lines.size(), room);
+  hint(ui, text);
+}
+
 // A value that does not fit beside its label is placed below it, wrapped.
 void fact_line(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                std::string_view text) {
@@ -120,14 +139,22 @@ void fact(Ui& ui, std::string_view label, const std::string& value, std::string_
   fact_line(ui, label, value, ui.theme->text, text);
 }
 
-void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value, std::string_view text) {
+void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value, std::string_view text,
+          float value_at) {
+  const auto line = [&](std::string_view words, ImU32 color, std::string_view why) {
+    if (value_at > 0) {
+      aligned_fact(ui, label, words, color, why, value_at);
+    } else {
+      fact_line(ui, label, words, color, why);
+    }
+  };
   if (value) {
-    fact_line(ui, label, *value, ui.theme->text, text);
+    line(*value, ui.theme->text, text);
     return;
   }
   std::string why = trf("Not available: {}", tr(value.reason()));
   if (!text.empty()) why.append("\n").append(text);
-  fact_line(ui, label, "N/A", ui.theme->muted, why);
+  line("N/A", ui.theme->muted, why);
 }
 
 // --- boxes and badges -----------------------------------------------------------------------

@@ -79,11 +79,12 @@ void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut wit
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
 // "label            value" on a line of at most 600 units, unless both together are longer. The
 // value is right-aligned, or below the label if it does not fit. A missing value shows N/A with the
-// reason as tooltip.
+// reason as tooltip. With `value_at`, the value starts that many pixels right of the label's start
+// and is wrapped there, so that the values of several lines are aligned.
 void fact(Ui& ui, std::string_view label, std::string_view value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
-          std::string_view hint = {});
+          std::string_view hint = {}, float value_at = 0);
 // Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
 // it. The visible text is recorded as the widget "tooltip".
 void hint(Ui& ui, std::string_view text);

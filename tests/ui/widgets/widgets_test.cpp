@@ -381,6 +381,20 @@ TEST_P(WidgetsTest, ValueStaysNearItsLabel) {
   EXPECT_NEAR(line->max.x - line->min.x, 600 * GetParam(), 1);
 }
 
+TEST_P(WidgetsTest, AnAlignedValueIsWrappedBesideItsLabel) {
+  const auto height_of = [&](const std::string& value) {
+    float height = 0;
+    b.frame([&] {
+      fact(b.ui, "Memory limit", Maybe<std::string>(value), "", b.ui.px(120));
+      height = ImGui::GetItemRectSize().y;
+    });
+    return height;
+  };
+  const float one_line = height_of("90 %");
+  EXPECT_EQ(one_line, b.ui.px(18));
+  EXPECT_GT(height_of(std::string(120, 'w') + " " + std::string(120, 'w')), 1.5F * one_line);
+}
+
 TEST_P(WidgetsTest, CutTextEndsBeforeANumber) {
   const auto draw = [&] {
     ImFont* font = b.ui.fonts.body;

@@ -25,6 +25,9 @@ struct DevicesForm {
   std::string selected;
   int quantity = 0;              // of the chart: position among those it offers
   std::int64_t cpu_devices = 1;  // to make of the cores at the next start
+  // Until then the page shows how many there are, which a command-line option may have chosen. Not
+  // saved.
+  bool cpu_devices_edited = false;
 };
 
 struct MemoryForm {

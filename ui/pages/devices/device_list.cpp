@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSparkSeconds = 120;
 constexpr std::size_t kSparkPoints = 60;
-constexpr float kEntryHeight = 64;
+constexpr float kEntryHeight = 64, kShortEntryHeight = 46;  // with the load and without it
 constexpr std::int64_t kMaxCpuDevices = 4096;
 
 DeviceEntry entry_of_device(const Panel& p, const DeviceInfo& info) {
@@ -88,7 +88,9 @@ void draw_list_entry(const Panel& p, const DeviceEntry& entry, bool selected) {
   Ui& ui = p.ui;
   const std::string path = "devices/list/" + entry.key;
   const float width = ImGui::GetContentRegionAvail().x;
-  const Item item = control(path, {width, ui.px(kEntryHeight)});
+  const bool has_load =
+      entry.absent == nullptr && (entry.info == nullptr || is_timed(entry.info->device));
+  const Item item = control(path, {width, ui.px(has_load ? kEntryHeight : kShortEntryHeight)});
   const std::string load = load_text(p, entry);
   record(ui, item, path, "row", entry.name, selected ? "selected" : "");
   if (item.pressed) p.view.forms.devices.selected = entry.key;
@@ -107,7 +109,7 @@ void draw_list_entry(const Panel& p, const DeviceEntry& entry, bool selected) {
   draw_text(list, ui.fonts.strong, {right - wide, top}, t.text, load);
   const float second = top + ui.fonts.strong->FontSize + ui.px(2);
   draw_text_fitted(list, ui.fonts.caption, {left, second}, right - left, t.muted, entry.what);
-  if (entry.absent == nullptr && (entry.info == nullptr || is_timed(entry.info->device))) {
+  if (has_load) {
     draw_load_line(p, entry, {left, second + ui.fonts.caption->FontSize + ui.px(2)},
                    {right, item.max.y - ui.px(4)});
   }
@@ -142,7 +144,10 @@ void main_memory(const Panel& p) {
 
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
-  std::int64_t& wanted = p.view.forms.devices.cpu_devices;
+  DevicesForm& form = p.view.forms.devices;
+  const int now = cpu_devices_now(p);
+  std::int64_t wanted = form.cpu_devices_edited ? form.cpu_devices : now;
+  const std::int64_t before = wanted;
   input_number(
       p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
       {.min = 1,
@@ -151,7 +156,10 @@ void split_field(const Panel& p) {
        .unit = wanted == 1 ? tr("device") : tr("devices"),
        .hint = tr("Each device gets its own share of the cores and its own memory account, "
                   "so that experiments between devices work without a GPU.")});
-  const int now = cpu_devices_now(p);
+  if (wanted != before) {
+    form.cpu_devices = wanted;
+    form.cpu_devices_edited = true;
+  }
   if (wanted == now) {
     if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
@@ -228,7 +236,7 @@ const DeviceEntry& selected_entry(const Panel& p, const std::vector<DeviceEntry>
 
 void device_list(const Panel& p, const std::vector<DeviceEntry>& entries) {
   {
-    const Card card(p, "devices/list", tr("Devices"));
+    const Card card(p, "devices/list", "");
     if (card && !entries.empty()) {
       const std::string selected = selected_entry(p, entries).key;
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});

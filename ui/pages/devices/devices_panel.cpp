@@ -34,25 +34,12 @@ std::string numbers(const std::vector<int>& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void big_figure(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
-  Ui& ui = p.ui;
-  const bool is_gpu = info.device.kind == DeviceKind::Cuda;
-  if (last.utilisation) {
-    number(ui, percent(*last.utilisation), ui.fonts.figure);
-    hint(ui, is_gpu ? tr(kGpuUtilisationHint)
-                    : tr("Share of time the device's cores were busy with any program since the "
-                         "previous reading."));
-  } else {
-    ImGui::PushFont(ui.fonts.figure);
-    ImGui::TextUnformatted("N/A");
-    ImGui::PopFont();
-    hint(ui, trf("Utilisation is not available: {}", tr(last.utilisation.reason())));
-  }
-  const std::size_t cores = info.cores.size();
-  const std::string simd = info.simd.empty() ? tr("no SIMD") : info.simd;
-  caption(ui, is_gpu       ? std::string(tr("busy"))
-              : cores == 1 ? trf("busy, over 1 core with {}", simd)
-                           : trf("busy, over {} cores with {}", cores, simd));
+void load(const Panel& p, const DeviceTelemetry& last) {
+  const Maybe<double>& load = last.utilisation;
+  fact(p.ui, tr("Utilisation"),
+       load ? Maybe<std::string>(percent(*load)) : Maybe<std::string>::missing(load.reason()),
+       tr("Share of time the device's cores were busy with any program since the previous "
+          "reading."));
 }
 
 // Names the kinds of the cores if those of the machine are not alike.
@@ -110,9 +97,9 @@ void core_bars(const Panel& p, const std::string& path, const DeviceInfo& info,
 void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entry,
                 const DeviceTelemetry& last) {
   const std::int64_t limit = entry.info->memory_limit_bytes;
-  fact(p.ui, tr("The lab's tensors"),
-       trf("{} of at most {}", format_bytes(last.lab_used_bytes), format_bytes(limit)),
-       tr("Larger allocations are rejected without being attempted."));
+  fact(p.ui, tr("Tensors"), trf("{} of {}", format_bytes(last.lab_used_bytes), format_bytes(limit)),
+       tr("What the lab's tensors hold here, and the most that they may hold. Larger allocations "
+          "are rejected without being attempted."));
   bar(p.ui, path,
       limit > 0 ? static_cast<double>(last.lab_used_bytes) / static_cast<double>(limit) : 0,
       entry.color);
@@ -123,7 +110,8 @@ std::string cache_text(const CacheInfo& c) {
 }
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
-  FactColumns facts(p);
+  constexpr float kNarrowest = 320;
+  FactColumns facts(p, kNarrowest);
   if (is_timed(info.device)) {
     facts.add(tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
               tr("Mean over the device's cores."));
@@ -148,34 +136,33 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
               tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
-  facts.add(tr("Tensor memory limit"), format_bytes(info.memory_limit_bytes),
-            tr("Larger allocations are rejected without being attempted."));
   for (const auto& [label, value] : info.details) facts.add(tr(label), std::string(tr(value)));
 }
 
-// A device without NVML: what it does now, and beside it what it is.
-void device_cards(const Panel& p, const DeviceEntry& entry) {
+// A device without NVML: what it does now, and below what it is.
+void device_card(const Panel& p, const DeviceEntry& entry) {
   const DeviceInfo& info = *entry.info;
   const std::string path = "devices/" + entry.key;
   const DeviceTelemetry& last = p.model.history(info.device).last;
-  Beside beside(p);
-  beside.next();
+  const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
+  if (!card) return;
   {
-    const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
-    if (card) {
-      if (is_timed(info.device)) {
-        big_figure(p, info, last);
-        core_kinds(p, path + "/core_kinds", info);
-        core_bars(p, path + "/cores", info, last, entry.color);
-      } else {
-        body(p.ui, tr(kEmulatedGpu));
-      }
-      tensor_bar(p, path + "/memory", entry, last);
+    constexpr float kGutter = -24;
+    Row row(p.ui, {1, kGutter, 1});
+    row.next();
+    if (is_timed(info.device)) {
+      load(p, last);
+      core_kinds(p, path + "/core_kinds", info);
+      core_bars(p, path + "/cores", info, last, entry.color);
+    } else {
+      body(p.ui, tr(kEmulatedGpu));
     }
+    row.next();  // the gutter
+    row.next();
+    tensor_bar(p, path + "/memory", entry, last);
   }
-  beside.next();
-  const Card card(p, path + "/details", tr("Details"));
-  if (card) details(p, info, last);
+  ImGui::Dummy({1, p.ui.px(4)});
+  details(p, info, last);
 }
 
 void absent_card(const Panel& p, const DeviceEntry& entry) {
@@ -209,21 +196,11 @@ void draw_selected(const Panel& p) {
     gpu_cards(p, entry);
     peers_card(p);
   } else {
-    device_cards(p, entry);
+    device_card(p, entry);
   }
 }
 
 }  // namespace
-
-Beside::Beside(const Panel& p) {
-  constexpr float kNeeded = 620;  // units
-  if (width_left(p) < kNeeded) return;
-  row_.emplace(p.ui, std::initializer_list<float>{1, 2}, RowOptions{.equal = true});
-}
-
-void Beside::next() {
-  if (row_) row_->next();
-}
 
 void draw_devices_page(const Panel& p) {
   draw_form_and_results(p, draw_list, draw_selected, 264);

@@ -1,6 +1,5 @@
 #pragma once
 // Parts of the Devices page. For use inside ui/pages only.
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,15 +37,5 @@ void gpu_cards(const Panel& p, const DeviceEntry& entry);
 // Shows which GPUs can access each other's memory directly: one sentence for a single GPU, nothing
 // for none.
 void peers_card(const Panel& p);
-
-// What a device does now and beside it, twice as wide, what it is; stacked if they do not fit.
-class Beside {
- public:
-  explicit Beside(const Panel& p);
-  void next();
-
- private:
-  std::optional<Row> row_;
-};
 
 }  // namespace lab::ui

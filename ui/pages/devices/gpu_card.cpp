@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compute/core/events/gpu_text.h"
 #include "compute/core/language.h"
@@ -292,10 +293,14 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
 void gpu_cards(const Panel& p, const DeviceEntry& entry) {
   const std::string path = "devices/" + entry.key;
   {
-    Beside beside(p);
-    beside.next();
+    constexpr float kBeside = 620;  // units; stacked if narrower
+    std::optional<Row> row;
+    if (width_left(p) >= kBeside) {
+      row.emplace(p.ui, std::initializer_list<float>{1, 2}, RowOptions{.equal = true});
+    }
+    if (row) row->next();
     activity_card(p, path, entry);
-    beside.next();
+    if (row) row->next();
     details_card(p, path + "/details", entry);
   }
   const bool readable = entry.gpu->facts.unread.empty() && !entry.gpu->history.last.asleep;

@@ -259,9 +259,11 @@ struct RightToLeft {
 
 void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
-  const std::string text = trf("lab {:.1f} % of a core", at.p.model.lab_cpu() * 100);
+  const double cores = at.p.model.lab_cpu();
+  const std::string text =
+      cores < 1 ? trf("lab {:.1f} % of a core", cores * 100) : trf("lab {:.1f} cores", cores);
   ImFont* font = ui.fonts.caption;
-  const float usual = text_size(font, trf("lab {:.1f} % of a core", 100.0)).x;
+  const float usual = text_size(font, trf("lab {:.1f} % of a core", 99.9)).x;
   const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
   const ImVec2 pos(at.x, at.middle - font->FontSize / 2);
@@ -269,8 +271,8 @@ void lab_cpu(RightToLeft& at) {
   const ImVec2 max(pos.x + width, pos.y + font->FontSize);
   record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
   hint_at(ui, pos, max,
-          trf("Share of one core that the lab itself used since the last reading, and {} "
-              "of memory.",
+          trf("What the lab itself used since the last reading: time of the cores, and {} of "
+              "memory.",
               format_bytes(at.p.model.lab_rss_bytes())));
 }
 

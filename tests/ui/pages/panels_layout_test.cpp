@@ -342,6 +342,33 @@ TEST(Pages, OnlyAConfirmedSplitIsSaved) {
   EXPECT_EQ(saved(), "2");
 }
 
+// A command-line option may have made other devices than the saved number.
+TEST(Pages, TheNumberOfCpuDevicesStartsAsItIs) {
+  Lab lab(ui::Model(machine_of(2)));
+  lab.open(Page::Devices);
+  const auto shown = [&] { return lab.backend.find("devices/cpu_devices")->value; };
+  EXPECT_EQ(shown(), "2");
+  EXPECT_FALSE(lab.visible("devices/split"));
+  EXPECT_EQ(save_view(lab.view).at("devices.cpu_devices"), "1");
+  lab.click("devices/cpu_devices/more");
+  EXPECT_EQ(shown(), "3");
+  EXPECT_TRUE(lab.visible("devices/split"));
+  EXPECT_EQ(save_view(lab.view).at("devices.cpu_devices"), "3");
+}
+
+TEST(Pages, TheStatusBarSaysHowMuchOfTheCoresTheLabUses) {
+  Lab lab(ui::Model(machine_of(1)));
+  const auto said = [&](double cores) {
+    Telemetry one = telemetry(lab.model.devices(), 1, 0.5);
+    one.lab_cpu = cores;
+    lab.model.apply(event(0, 1, one));
+    lab.frames(3);
+    return lab.backend.find("status/lab_cpu")->label;
+  };
+  EXPECT_EQ(said(0.007), "lab 0.7 % of a core");
+  EXPECT_EQ(said(1.26), "lab 1.3 cores");
+}
+
 TEST(Pages, SeveralDevicesAreNotOfferedToBeSplit) {
   Lab lab(ui::Model(machine_of(2)));
   for (const Page page : {Page::Transfers, Page::Matmul, Page::Training, Page::Scaling}) {
@@ -390,9 +417,8 @@ TEST(Pages, ResultsFillTheWindowHeight) {
   constexpr float kWidth = 1920, kHeight = 1080;
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
   for (const auto& [page, card] :
-       {std::pair{Page::Devices, "devices/cpu:0/details"},
-        std::pair{Page::Memory, "memory/history"}, std::pair{Page::Matmul, "matmul/skipped"},
-        std::pair{Page::Matmul, "matmul/form"}}) {
+       {std::pair{Page::Devices, "devices/cpu:0"}, std::pair{Page::Memory, "memory/history"},
+        std::pair{Page::Matmul, "matmul/skipped"}, std::pair{Page::Matmul, "matmul/form"}}) {
     lab.open(page);
     lab.show(make_scene(page, Scene::Done));
     const WidgetRect* lowest = lab.backend.find(card);

@@ -167,6 +167,20 @@ TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
   EXPECT_NE(note->label.find("31 %"), std::string::npos);
 }
 
+TEST(TourPage, SaysWhenFiguresDoNotAddUp) {
+  const auto said = [](const MachineInfo& machine) {
+    Lab lab{ui::Model(machine)};
+    lab.open(Page::Tour);
+    return lab.backend.find("tour/what")->label;
+  };
+  EXPECT_EQ(said(machine_of(1)).find("after another"), std::string::npos);
+  MachineInfo two = machine_of(2);
+  EXPECT_NE(said(two).find("after another"), std::string::npos);
+  EXPECT_EQ(said(two).find("share cores"), std::string::npos);
+  two.devices[1].cores = two.devices[0].cores;
+  EXPECT_NE(said(two).find("share cores"), std::string::npos);
+}
+
 TEST(TourPage, EmulatedGpusAreNeverTimed) {
   MachineInfo machine = machine_of(1);
   DeviceInfo info;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/silicon.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/item.h"
@@ -61,6 +63,25 @@ void run_state(const Panel& p) {
   caption(ui, text);
 }
 
+bool share_cores(std::span<const DeviceInfo> devices) {
+  return std::ranges::any_of(silicon_of(devices).cores,
+                             [](const SiliconCore& core) { return !core.others.empty(); });
+}
+
+const char* what_it_measures(const Panel& p) {
+  if (timed_devices(p).size() < 2) {
+    return tr("Four short measurements. Each leads to the page that explains it.");
+  }
+  if (share_cores(p.model.machine().devices)) {
+    return tr(
+        "Four short measurements per device, one device after another. Some share cores, so "
+        "their figures do not add up.");
+  }
+  return tr(
+      "Four short measurements per device, one device after another. Each leads to the page "
+      "that explains it.");
+}
+
 void head_text(const Panel& p) {
   Ui& ui = p.ui;
   title(ui, tr("What can this machine do?"));
@@ -69,7 +90,9 @@ void head_text(const Panel& p) {
     run_state(p);
     return;
   }
-  muted(ui, tr("Four short measurements per device. Each leads to the page that explains it."));
+  const char* what = what_it_measures(p);
+  muted(ui, what);
+  record_item(ui, "tour/what", "text", what);
 }
 
 void head_button(const Panel& p) {

@@ -85,8 +85,11 @@ LinePixels line_pixels(const Thinned& line, const AxisMap& x, const AxisMap& y, 
              out.points[out.points.size() - 2].y == at.y) {
         out.points.pop_back();
       }
-      if (out.points.size() > begin && out.points.back().y != at.y) {
-        out.points.emplace_back(at.x, out.points.back().y);
+      if (out.points.size() > begin) {
+        const ImVec2 last = out.points.back();
+        // ImGui draws the neighbours of a segment of length zero too wide.
+        if (last.x == at.x && last.y == at.y) continue;
+        if (last.x != at.x && last.y != at.y) out.points.emplace_back(at.x, last.y);
       }
     }
     out.points.push_back(at);

@@ -44,6 +44,15 @@ TEST(LinePixels, MergeStepsOfEqualValues) {
   EXPECT_FLOAT_EQ(pixels.points[2].y, 90);
 }
 
+TEST(LinePixels, HaveNoStepOfLengthZero) {
+  const Thinned line{.points = {{0, 10}, {10, 60}, {10, 60}, {10, 40}, {20, 10}, {20, 10}}};
+  const LinePixels pixels = line_pixels(line, kX, kY, true);
+  for (std::size_t i = 1; i < pixels.points.size(); ++i) {
+    const ImVec2 a = pixels.points[i - 1], b = pixels.points[i];
+    EXPECT_FALSE(a.x == b.x && a.y == b.y) << i;
+  }
+}
+
 TEST(LinePixels, DropInvisibleDetailButNotTheEnds) {
   Thinned line{.points = {}, .dense = true};
   for (int i = 0; i <= 400; ++i) line.points.push_back({i * 0.25, i * 0.25});

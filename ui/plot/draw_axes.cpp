@@ -115,23 +115,38 @@ void draw_bands(const Frame& f) {
   if (f.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
-  const float height = std::ceil(f.small_font()->FontSize);
-  float left = f.area_min.x;
-  for (const Band& band : f.options.bands) {
-    const bool ends = can_show(f.x.scale, band.to);
-    const float right = ends ? std::clamp(f.x.pixel(band.to), left, f.area_max.x) : f.area_max.x;
-    if (ends && right > f.area_min.x && right < f.area_max.x) {
-      const float x = crisp(right);
-      const std::vector<ImVec2> line{{x, f.area_min.y - height - ui.px(3)}, {x, f.area_max.y}};
-      draw_path(list, line, styled(ui.theme->muted), Line::Dotted, hairline(ui), ui.scale);
+  const float height = std::ceil(f.small_font()->FontSize), gap = ui.px(3);
+  const float top = f.area_min.y - height - gap;
+  const std::span<const Band> bands = f.options.bands;
+  const auto end_of = [&](const Band& band) {
+    if (!can_show(f.x.scale, band.to)) return f.area_max.x;
+    return std::clamp(f.x.pixel(band.to), f.area_min.x, f.area_max.x);
+  };
+  for (const Band& band : bands) {
+    const float right = end_of(band);
+    if (right <= f.area_min.x || right >= f.area_max.x) continue;
+    const std::vector<ImVec2> line{{crisp(right), top}, {crisp(right), f.area_max.y}};
+    draw_path(list, line, styled(ui.theme->muted), Line::Dotted, hairline(ui), ui.scale);
+  }
+  float left = f.area_min.x, before = left, free_from = left;  // `before`: of the band before
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    const float right = end_of(bands[i]);
+    const bool begins = i > 0 && bands[i - 1].label.empty();
+    const bool ends = i + 1 < bands.size() && bands[i + 1].label.empty();
+    const float from = begins ? std::max(before, free_from) : left;
+    const float to = ends ? end_of(bands[i + 1]) : right;
+    const float width = text_size(f.small_font(), bands[i].label).x;
+    const bool in_sight = right > f.area_min.x && left < f.area_max.x && from <= right;
+    if (in_sight && !bands[i].label.empty() && to - from > width + 2 * gap) {
+      const float x = std::clamp((left + right - width) / 2, from + gap, to - width - gap);
+      const ImVec2 at(x, top), end(x + width, top + height);
+      list->AddRectFilled({at.x - gap, at.y}, {end.x + gap, end.y}, styled(ui.theme->card));
+      draw_text(list, f.small_font(), at, ui.theme->muted, bands[i].label);
+      record_rect(f.ui, f.path + "/band/" + bands[i].label, "text", bands[i].label, {}, true, at,
+                  end);
+      free_from = end.x + gap;
     }
-    const float width = text_size(f.small_font(), band.label).x;
-    if (right - left > width + ui.px(6)) {
-      const ImVec2 at((left + right - width) / 2, f.area_min.y - height - ui.px(3));
-      draw_text(list, f.small_font(), at, ui.theme->muted, band.label);
-      record_rect(f.ui, f.path + "/band/" + band.label, "text", band.label, {}, true, at,
-                  {at.x + width, at.y + height});
-    }
+    before = left;
     left = right;
   }
 }

@@ -81,7 +81,8 @@ struct Mark {
   std::string label = {};
 };
 
-// A range of x between the end of the band before it, or the start of the axis, and `to`.
+// A range of x between the end of the band before it, or the start of the axis, and `to`. A label
+// may extend over neighbours that have none.
 struct Band {
   std::string label = {};  // "L2"
   double to = 0;           // infinity for the last one

@@ -348,6 +348,19 @@ TEST_P(PlotTest, MenuSwitchesScalesAndShowsData) {
   EXPECT_EQ(b.ui.widgets.find("page/loss/data/rows"), nullptr);
 }
 
+TEST_P(PlotTest, BandLabelsExtendOverUnlabelledNeighboursOnly) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<Band> alone{{"", 50}, {"a short one", 50.5}, {"", inf}};
+  options.bands = alone;
+  b.frames(2, drawing());
+  EXPECT_NE(b.ui.widgets.find("page/loss/band/a short one"), nullptr);
+  const std::vector<Band> between{{"left", 50}, {"a short one", 50.5}, {"right", inf}};
+  options.bands = between;
+  b.frames(2, drawing());
+  EXPECT_EQ(b.ui.widgets.find("page/loss/band/a short one"), nullptr);
+  EXPECT_NE(b.ui.widgets.find("page/loss/band/left"), nullptr);
+}
+
 TEST_P(PlotTest, CursorIsShared) {
   LinkedCursor cursor;
   options.cursor = &cursor;

@@ -183,6 +183,8 @@ void Model::on(const Event& e, const JobFinished& p) {
     runs_.pop_back();
   }
   add_end(e.job, p, result);
+  job_spans_.push_back({job_->page, job_->started_t_s, e.t_s});
+  if (job_spans_.size() > kJobSpans) job_spans_.pop_front();
   job_.reset();
 }
 

@@ -41,6 +41,12 @@ struct RunningJob {
   bool can_pause = false;  // a training; a probe ends sooner than one could resume it
 };
 
+// When a job that has ended ran.
+struct JobSpan {
+  Page page = Page::Devices;
+  double begin_s = 0, end_s = 0;
+};
+
 enum class Phase { Empty, Running, Done, Failed };
 
 struct PageState {
@@ -57,6 +63,7 @@ struct PageState {
 
 inline constexpr std::size_t kMaxTensorResults = 100;
 inline constexpr std::size_t kLogLines = 2000;
+inline constexpr std::size_t kJobSpans = 1000;
 // The oldest training runs are dropped once either limit is exceeded.
 inline constexpr std::size_t kTrainingRuns = 24;
 inline constexpr std::size_t kTrainingSteps = 4'000'000;
@@ -158,6 +165,8 @@ class Model {
   // The lesson's last run; nullptr if it has not been run.
   const LessonRun* lesson_run(const std::string& name) const;
   const std::optional<RunningJob>& job() const { return job_; }
+  // Jobs that have ended, oldest first; at most kJobSpans.
+  const std::deque<JobSpan>& job_spans() const { return job_spans_; }
   const PageState& state(Page page) const { return states_[static_cast<std::size_t>(page)]; }
   std::int64_t jobs_started() const { return jobs_started_; }
 
@@ -243,6 +252,7 @@ class Model {
   std::vector<LessonInfo> lessons_;
   std::map<std::string, LessonRun> lesson_runs_;
   std::optional<RunningJob> job_;
+  std::deque<JobSpan> job_spans_;
   std::array<PageState, kPages> states_;
   std::int64_t jobs_started_ = 0;
   std::vector<RungInfo> rungs_;

@@ -53,6 +53,19 @@ class ModelTest : public ::testing::Test {
   double t = 0;
 };
 
+TEST_F(ModelTest, RemembersWhenJobsRan) {
+  start(1, StartTour{});
+  EXPECT_TRUE(model.job_spans().empty());
+  finish(1, Outcome::Cancelled);
+  start(2, StartMatmul{});
+  finish(2, Outcome::Done);
+  ASSERT_EQ(model.job_spans().size(), 2U);
+  EXPECT_EQ(model.job_spans()[0].page, Page::Tour);
+  EXPECT_EQ(model.job_spans()[1].page, Page::Matmul);
+  EXPECT_EQ(model.job_spans()[1].begin_s, 3);
+  EXPECT_EQ(model.job_spans()[1].end_s, 4);
+}
+
 TEST(Ema, KeepsConstants) {
   Ema ema;
   for (int i = 0; i < 100; ++i) EXPECT_NEAR(ema.add(3.5), 3.5, 1e-12);

@@ -85,6 +85,54 @@ TEST(MemoryPage, TheSeedRisesWithEachTensor) {
   EXPECT_EQ(lab.view.forms.memory.seed, 1);
 }
 
+TEST(MemoryPage, NamesThePagesWhoseJobsRan) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  const auto read = [&](double t_s, std::int64_t used_bytes) {
+    Telemetry all = telemetry({cpu()}, t_s, 0.3);
+    all.devices[0].lab_used_bytes = used_bytes;
+    all.devices[0].lab_peak_bytes = 3 * kMiB;
+    lab.model.apply(event(0, t_s, all));
+  };
+  read(0, 0);
+  lab.model.apply(event(1, 2, JobStarted{"Tour, all devices", StartTour{}}));
+  read(3, 3 * kMiB);
+  lab.model.apply(event(1, 4, JobFinished{}));
+  read(5, 0);
+  lab.model.apply(event(2, 6, JobStarted{"Create a tensor", MakeTensor{}}));
+  lab.model.apply(event(2, 7, JobFinished{}));
+  read(100, 0);
+  lab.open(Page::Memory);
+  EXPECT_TRUE(lab.visible("memory/plot/used/band/Tour"));
+  EXPECT_FALSE(lab.visible("memory/plot/used/band/Memory"));
+  EXPECT_EQ(lab.backend.find("memory/history")->value, "Peak: 3.00 MiB on cpu:0");
+  lab.model.apply(event(3, 101, JobStarted{"Transfers by size", StartTransfers{}}));
+  read(150, 0);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("memory/plot/used/band/Transfers")) << "still running";
+}
+
+TEST(MemoryPage, TakesAnExampleAsTheStatement) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  lab.click("memory/example/1");
+  EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1)");
+  lab.click("memory/run_statement");
+  ASSERT_EQ(lab.sent<RunTensorCode>().size(), 1U);
+}
+
+TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  EXPECT_EQ(lab.backend.find("memory/size")->label, "Elements: 1048576 x 4 B = 4.00 MiB");
+}
+
+TEST(MemoryPage, LeavesCreatingToTheForm) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  EXPECT_EQ(lab.backend.find("memory/make")->kind, "button");
+  EXPECT_EQ(lab.backend.find("memory/empty")->kind, "empty");
+}
+
 TEST(MemoryPage, HidesGpuMemoryWithoutAGpu) {
   Lab lab(Model(machine_of(2)));
   lab.open(Page::Memory);

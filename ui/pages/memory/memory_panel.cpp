@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -100,10 +102,13 @@ void clamp_choice(int& choice, std::size_t choices) {
 }
 
 std::string size_caption(const MakeTensor& command) {
-  double bytes = static_cast<double>(size_of(command.dtype));
-  for (const std::int64_t size : command.shape) bytes *= static_cast<double>(size);
+  double elements = 1;
+  for (const std::int64_t size : command.shape) elements *= static_cast<double>(size);
+  const std::size_t each = size_of(command.dtype);
+  const double bytes = elements * static_cast<double>(each);
   if (bytes > 9e18) return tr("more than any machine holds");
-  return trf("will hold {}", format_bytes(static_cast<std::int64_t>(bytes)));
+  return trf("Elements: {} x {} B = {}", static_cast<std::int64_t>(elements), each,
+             format_bytes(static_cast<std::int64_t>(bytes)));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
@@ -158,7 +163,9 @@ void memory_form(const Panel& p) {
   MakeTensor command;
   const std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) {
-    caption(p.ui, size_caption(command));
+    const std::string size = size_caption(command);
+    caption(p.ui, size);
+    record_item(p.ui, "memory/size", "text", size);
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
@@ -271,10 +278,7 @@ void tensors_card(const Panel& p) {
     record_item(p.ui, "memory/said", "note", state.said);
   }
   if (p.model.tensors().empty()) {
-    if (empty_page(p, "memory/empty", tr("No live tensors. Create one and watch the memory."),
-                   tr("Create a 4 MiB tensor"))) {
-      send(p, to_command(MemoryForm{}, p.model.machine()));
-    }
+    empty_state(p.ui, "memory/empty", tr("No live tensors. Create one, or run a statement."), "");
     return;
   }
   table_tools(p);
@@ -327,6 +331,29 @@ void statement_field(const Panel& p) {
   form.statement.clear();
 }
 
+// Statements that replace the typed one when clicked, in lines across the width.
+void statement_examples(const Panel& p) {
+  Ui& ui = p.ui;
+  const char* label = tr("Examples:");
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* font = ui.fonts.caption;
+  draw_text(ImGui::GetWindowDrawList(), font,
+            {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
+  ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
+  const std::string last = lab::to_string(p.model.devices().back());
+  const std::string examples[] = {"X = ones(2, 3)", fmt::format("Y = X.copy_to({})", last),
+                                  "Z = X + Y", "Z", "del Z"};
+  for (std::size_t i = 0; i < std::size(examples); ++i) {
+    ImGui::SameLine(0, 0);
+    const float width = text_size(ui.fonts.body, examples[i]).x + ui.px(28);
+    if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
+    if (button(ui, fmt::format("memory/example/{}", i), examples[i],
+               {.kind = ButtonKind::Link, .hint = tr("Writes this statement into the field")})) {
+      p.view.forms.memory.statement = examples[i];
+    }
+  }
+}
+
 void mono_line(const Panel& p, const std::string& text) {
   note_text(p.ui.fonts.mono, text);
   ImGui::PushFont(p.ui.fonts.mono);
@@ -357,25 +384,47 @@ void statements_card(const Panel& p) {
       {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
   if (!card) return;
   statement_field(p);
+  statement_examples(p);
   statement_results(p);
+}
+
+// "Peak: 12.0 MiB on cpu:0"; empty before the first tensor.
+std::string peaks_text(const Panel& p) {
+  std::string peaks;
+  for (const Device device : p.model.devices()) {
+    const std::int64_t peak = p.model.memory(device).peak;
+    if (peak == 0) continue;
+    peaks +=
+        (peaks.empty() ? "" : ", ") + trf("{} on {}", format_bytes(peak), lab::to_string(device));
+  }
+  return peaks.empty() ? "" : trf("Peak: {}", peaks);
+}
+
+// When jobs of other pages ran, by page.
+std::vector<plot::Band> job_bands(const Panel& p) {
+  std::vector<plot::Band> bands;
+  const auto add = [&](Page page, double begin_s, double end_s) {
+    if (page == Page::Memory) return;
+    bands.push_back({{}, begin_s});
+    bands.push_back({tr(name_of(page)), end_s});
+  };
+  for (const JobSpan& job : p.model.job_spans()) add(job.page, job.begin_s, job.end_s);
+  if (const auto& job = p.model.job()) {
+    add(job->page, job->started_t_s, std::numeric_limits<double>::infinity());
+  } else if (!bands.empty()) {
+    bands.push_back({{}, std::numeric_limits<double>::infinity()});
+  }
+  return bands;
 }
 
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", tr("Memory held by the lab's tensors"),
             {.extra = spare_height(p),
-             .hint = tr("Updated after each change and with every device reading.")});
+             .hint = tr("Updated after each change and with every device reading. The names above "
+                        "the plot are the pages whose jobs ran."),
+             .note = peaks_text(p)});
   if (!card) return;
   std::vector<plot::Series> series;
-  std::vector<plot::Reference> peaks;
-  const auto add_peak = [&](const std::string& device, double bytes, ImU32 color) {
-    const auto same = std::ranges::find(peaks, bytes, &plot::Reference::y);
-    if (same != peaks.end()) {
-      same->label += ", " + device;
-    } else {
-      peaks.push_back({trf("peak {}: {}", format_bytes(static_cast<std::int64_t>(bytes)), device),
-                       bytes, color, plot::Line::Dotted});
-    }
-  };
   int i = 0;
   for (const Device device : p.model.devices()) {
     const MemoryHistory& memory = p.model.memory(device);
@@ -392,16 +441,13 @@ void plot_card(const Panel& p) {
                  format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
     };
     series.push_back(std::move(s));
-    if (memory.peak > 0 && i < 4) {
-      add_peak(lab::to_string(device), static_cast<double>(memory.peak), color);
-    }
     ++i;
   }
   const plot::Axes axes{.x = {.label = tr("time since start"), .unit = "s"},
                         .y = {.label = tr("held"), .unit = "B", .binary = true, .min = 0}};
   plot::draw(
       p.ui, "memory/plot/used", axes, series,
-      {.height = 220, .grows = true, .references = peaks, .empty_text = tr("No reading yet")},
+      {.height = 220, .grows = true, .bands = job_bands(p), .empty_text = tr("No reading yet")},
       p.out);
 }
 

@@ -147,10 +147,16 @@ void run_devices_lesson(LessonStage& stage) {
   stage.check(tr("try_all_gpus() is never empty"), !all.empty());
   stage.step(5);
   load_during_product(stage);
-  stage.conclude(trf(
-      "CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name, and try_gpu(10) returned "
-      "{}.",
-      machine.num_cpus(), machine.num_gpus(), to_string(tenth)));
+  const std::string returned = to_string(tenth);
+  const int cpus = machine.num_cpus(), gpus = machine.num_gpus();
+  stage.conclude(
+      tenth == gpu(10)
+          ? trf("CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name, and "
+                "try_gpu(10) returned {}.",
+                cpus, gpus, returned)
+          : trf("CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name; no such GPU "
+                "exists, so try_gpu(10) returned {}.",
+                cpus, gpus, returned));
 }
 
 }  // namespace

@@ -147,6 +147,14 @@ void draw_nest(const Panel& p, const std::string& path, const Silicon& silicon,
 
 // --- legend ---------------------------------------------------------------------------------
 
+// "core 0", "cores 0-3"; the count if the numbers do not follow each other, or with kinds.
+std::string cores_named(const DeviceInfo& info) {
+  const auto [least, most] = std::ranges::minmax_element(info.cores);
+  const bool range = !info.cores.empty() && *most - *least + 1 == std::ssize(info.cores);
+  if (!range || !info.core_kinds.empty()) return cores_text(info);
+  return *least == *most ? trf("core {}", *least) : trf("cores {}-{}", *least, *most);
+}
+
 // One entry per CPU device in its colour, in lines across the width.
 void draw_legend(const Panel& p, const std::string& path, std::span<const DeviceInfo> devices) {
   Ui& ui = p.ui;
@@ -160,7 +168,7 @@ void draw_legend(const Panel& p, const std::string& path, std::span<const Device
     if (info.device.kind != DeviceKind::Cpu) continue;
     if (++named > kNamedDevices) break;
     const std::string name = lab::to_string(info.device);
-    const std::string text = fmt::format("{}  {}", name, cores_text(info));
+    const std::string text = fmt::format("{} = {}", name, cores_named(info));
     const float room = width - ui.px(16);
     const float wide = std::min(room, text_size(font, text).x) + ui.px(16);
     if (x > 0 && x + wide > width) x = 0, y += line;
@@ -168,7 +176,7 @@ void draw_legend(const Panel& p, const std::string& path, std::span<const Device
     list->AddCircleFilled({min.x + ui.px(5), min.y + font->FontSize / 2}, ui.px(4),
                           styled(device_color(*ui.theme, info.device)));
     draw_text_fitted(list, font, {min.x + ui.px(14), min.y}, room, ui.theme->muted, text);
-    record_rect(ui, fmt::format("{}/{}", path, name), "map", name,
+    record_rect(ui, fmt::format("{}/{}", path, name), "map", text,
                 fmt::format("{} cores", info.cores.size()), true, min,
                 {min.x + wide, min.y + font->FontSize});
     x += wide + ui.px(18);
@@ -382,13 +390,16 @@ void draw_portrait(const Panel& p, const std::string& path, const MachinePicture
   ImGui::PopStyleVar();
 }
 
-void portrait_card(const Panel& p) {
+void draw_this_machine(const Panel& p, const std::string& path) {
   const MachineInfo& machine = p.model.machine();
-  const Card card(p, "tour/portrait", tr("Portrait of this machine"),
-                  {.hint = tr(kPortraitHint), .note = machine.host});
-  if (!card) return;
   const std::vector<LessonMap::Link> links = links_of(p.model);
-  draw_portrait(p, "tour/portrait", {machine.devices, machine.absent, links, p.model.silicon()});
+  draw_portrait(p, path, {machine.devices, machine.absent, links, p.model.silicon()});
+}
+
+void portrait_card(const Panel& p) {
+  const Card card(p, "tour/portrait", tr("Portrait of this machine"),
+                  {.hint = tr(kPortraitHint), .note = p.model.machine().host});
+  if (card) draw_this_machine(p, "tour/portrait");
 }
 
 }  // namespace lab::ui

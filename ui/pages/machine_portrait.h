@@ -25,7 +25,9 @@ struct MachinePicture {
 // "<path>/<device>" per GPU.
 void draw_portrait(const Panel& p, const std::string& path, const MachinePicture& picture);
 
-// This machine in a card, "tour/portrait".
+// The machine that the lab runs on.
+void draw_this_machine(const Panel& p, const std::string& path);
+// The same in a card, "tour/portrait".
 void portrait_card(const Panel& p);
 
 }  // namespace lab::ui

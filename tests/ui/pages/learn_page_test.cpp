@@ -214,6 +214,42 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
 }
 
+TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
+  LearnLab lab(Scene::Done);
+  const ui::WidgetRect* text = lab.backend.find("learn/gap/0/text");
+  ASSERT_NE(text, nullptr);
+  EXPECT_EQ(text->label, "copy, 2 times the prediction; largest cause: waiting");
+  EXPECT_LT(text->max.y, lab.backend.find("learn/gap/0")->min.y);
+  EXPECT_LT(lab.backend.find("learn/verdict")->max.y,
+            lab.backend.find("learn/sentence_text")->min.y);
+}
+
+TEST(LearnPage, ShowsStepsAndMachineUntilMeasured) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 1, {1280, 720});
+  lab.open(Page::Learn);
+  const ui::WidgetRect* code = lab.backend.find("learn/code/0");
+  const ui::WidgetRect* machine = lab.backend.find("learn/machine/cpu:0");
+  ASSERT_NE(code, nullptr);
+  ASSERT_NE(machine, nullptr);
+  EXPECT_EQ(machine->label, "cpu:0 = cores 0-1");
+  EXPECT_LT(lab.backend.find("learn/lesson")->max.x, code->min.x);
+  EXPECT_LT(code->max.x, machine->min.x);
+  lab.frames(6);
+  EXPECT_FALSE(lab.backend.ui.wants_layout);
+  lab.show(make_scene(Page::Learn, Scene::Done));
+  EXPECT_FALSE(lab.visible("learn/machine/cpu:0")) << "the results include it";
+}
+
+TEST(LearnPage, PutsTheStepsFirstWhileTheyRun) {
+  const auto top = [](Scene scene, const char* path) {
+    Lab lab(make_scene(Page::Learn, scene), 1, {1280, 2600});
+    lab.open(Page::Learn);
+    return lab.backend.find(path)->min.y;
+  };
+  EXPECT_LT(top(Scene::Running, "learn/steps"), top(Scene::Running, "learn/measured"));
+  EXPECT_GT(top(Scene::Done, "learn/steps"), top(Scene::Done, "learn/measured"));
+}
+
 TEST(LearnPage, SettlesInATallWindow) {
   Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 2600});
   lab.open(Page::Learn);
@@ -503,6 +539,7 @@ TEST(LearnPage, ShowsTheLoadOfEachCoreInTheMap) {
 
 TEST(LearnPage, ComparesWithAClass) {
   LearnLab lab(Scene::Empty);
+  EXPECT_FALSE(lab.visible("learn/class")) << "there are no results of others";
   lab.view.forms.learn.class_open = true;
   lab.frames(3);
   EXPECT_FALSE(lab.backend.find("learn/class_read")->enabled);

@@ -76,12 +76,14 @@ void histogram(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
 
 }  // namespace
 
-void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
-  Card card(p, "learn/class", tr("The class"),
-            {.hint = tr("Guesses and results of several people as one histogram")});
-  if (!card) return;
+void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  const Card card(p, "learn/class", tr("The class"),
+                  {.hint = tr("Guesses and results of several people as one histogram")});
+  if (card) histogram(p, lesson, run);
+}
+
+void draw_class_form(const Panel& p, const LessonInfo& lesson) {
   LearnForm& form = p.view.forms.learn;
-  if (run != nullptr && run->others) histogram(p, lesson, *run);
   foldout(p.ui, "learn/class_fold", tr("Compare with the results of others"), form.class_open);
   if (!form.class_open) return;
   input_text(p.ui, "learn/class_folder", tr("File or folder"), form.class_folder,

@@ -107,7 +107,7 @@ void draw_lesson_code(const Panel& p, const LessonInfo& lesson) {
   LearnForm& form = p.view.forms.learn;
   language_tabs(p, form.language);
   const LessonRun* run = p.model.lesson_run(lesson.name);
-  const bool running = run && p.model.job() && p.model.job()->id == run->job;
+  const bool running = run && is_running(p, *run);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(3)});
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
     const LessonStep& step = lesson.steps[i];

@@ -74,11 +74,30 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
 // Causes of a smaller share are not visible in the bar.
 constexpr double kLeastShare = 1e-3;
 
+// "copy, 12 % above the prediction; largest cause: waiting"; only its name if nothing was
+// predicted.
+static std::string gap_text(const LessonGap& gap) {
+  if (!(gap.predicted > 0)) return gap.what;
+  const double ratio = gap.measured / gap.predicted;
+  constexpr double kAlike = 0.01;
+  if (std::abs(ratio - 1) < kAlike) return trf("{}, as predicted within 1 %", gap.what);
+  const std::string size = ratio >= 2 ? trf("{}, {:.3g} times the prediction", gap.what, ratio)
+                           : ratio > 1
+                               ? trf("{}, {} above the prediction", gap.what, percent(ratio - 1))
+                               : trf("{}, {} below the prediction", gap.what, percent(1 - ratio));
+  if (gap.parts.size() < 2) return size;
+  const auto largest = std::ranges::max_element(
+      gap.parts, {}, [&](const GapPart& part) { return ratio > 1 ? part.value : -part.value; });
+  return trf("{}; largest cause: {}", size, largest->cause);
+}
+
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   Ui& ui = p.ui;
-  fact(ui, gap.what,
-       std::string_view(trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
-                            quantity_text(gap.measured, gap.unit))));
+  const std::string text = gap_text(gap);
+  body(ui, text);
+  record_item(ui, fmt::format("{}/text", path), "text", text);
+  muted(ui, trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
+                quantity_text(gap.measured, gap.unit)));
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
   const double full = std::max({gap.predicted, gap.measured, 1e-300});

@@ -19,12 +19,15 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
 // Sends the lesson with the learner's guess and setting.
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
-// Left: texts, code, question.
+// Left: texts and question.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson);
+// Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
+// was measured, this machine.
+void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 // The code of each step in the chosen language, below its tabs.
 void draw_lesson_code(const Panel& p, const LessonInfo& lesson);
-// Right: what was measured, the gap, the sentence.
-void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
+// Whether the job of this run is running.
+bool is_running(const Panel& p, const LessonRun& run);
 
 // A curve drawn with the mouse or set with the arrow keys: one column per position, values on a
 // log axis. Returns true on
@@ -44,8 +47,10 @@ void draw_strips(const Panel& p, std::string_view path, const LessonRun& run);
 void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonSpan>& spans);
 // The run's sequences of stages, to be stepped through; draws nothing without one.
 void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
-// Guesses and results of several people, and the field that names their files. `run` may be null.
-void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun* run);
+// The field that names the files of several people.
+void draw_class_form(const Panel& p, const LessonInfo& lesson);
+// Their guesses and results, LessonRun::others.
+void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
 // Predicted and measured as one bar, cut into causes.
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap);
 

@@ -10,6 +10,7 @@
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/step_parts.h"
 #include "ui/plot/plot.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -275,13 +276,28 @@ void try_freely(const Panel& p, const LessonInfo& lesson) {
   p.view.forms.learn.back = lesson.name;
 }
 
-// The answer, and how the guess compares with it.
-void answer_facts(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  if (!run.done->answer) return;
+// The verdict on a choice, with a mark.
+void choice_verdict(const Panel& p, const LessonQuestion& question, const LessonAnswer& guess,
+                    const LessonAnswer& answer) {
+  Ui& ui = p.ui;
+  const bool right = guess == answer;
+  const std::string text = right ? trf("Right: {}", answer_text(question, answer))
+                                 : trf("The answer is {}, not {}", answer_text(question, answer),
+                                       answer_text(question, guess));
+  draw_icon(ImGui::GetWindowDrawList(), right ? kIconCheck : kIconClose,
+            ImGui::GetCursorScreenPos(), ui.px(16), styled(right ? ui.theme->good : ui.theme->bad));
+  ImGui::Indent(ui.px(24));
+  heading(ui, text);
+  record_item(ui, "learn/verdict", "text", verdict(question, guess, answer));
+  ImGui::Unindent(ui.px(24));
+}
+
+// The answer, and how a guessed number compares with it.
+void answer_facts(const Panel& p, const LessonQuestion& question, const LessonRun& run) {
   const LessonAnswer& answer = *run.done->answer;
-  fact(p.ui, tr("The answer"), std::string_view(answer_text(lesson.question, answer)));
+  fact(p.ui, tr("The answer"), std::string_view(answer_text(question, answer)));
   if (!run.guess) return;
-  const std::string how = verdict(lesson.question, run.guess->answer, answer);
+  const std::string how = verdict(question, run.guess->answer, answer);
   fact(p.ui, tr("The guess is"), std::string_view(how));
   record_item(p.ui, "learn/verdict", "text", how);
 }
@@ -304,14 +320,16 @@ void go_on_row(const Panel& p, const LessonInfo& lesson) {
     if (lesson.vary) control_label(p.ui, " ");  // beside a field with a label
   };
   Row row(p.ui, {1, 1, 1});
-  row.next();
-  if (lesson.vary) vary_field(p, lesson);
-  row.next();
-  align();
-  const std::string why = busy_reason(p);
-  if (lesson.vary && button(p.ui, "learn/again", tr("Measure again"),
-                            {.enabled = why.empty(), .hint = why, .width = -1})) {
-    start_lesson(p, lesson);
+  if (lesson.vary) {
+    row.next();
+    vary_field(p, lesson);
+    row.next();
+    align();
+    const std::string why = busy_reason(p);
+    if (button(p.ui, "learn/again", tr("Measure again"),
+               {.enabled = why.empty(), .hint = why, .width = -1})) {
+      start_lesson(p, lesson);
+    }
   }
   row.next();
   align();
@@ -328,9 +346,12 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   for (const LessonCheck& c : run.done->checks) list += (list.empty() ? "" : "\n") + c.what;
   Card card(p, "learn/sentence", tr("In one sentence"), {.note = checked, .note_hint = list});
   if (!card) return;
+  const bool chosen = run.guess && !lesson.question.choices.empty();
+  const std::optional<LessonAnswer>& answer = run.done->answer;
+  if (answer && chosen) choice_verdict(p, lesson.question, run.guess->answer, *answer);
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
-  answer_facts(p, lesson, run);
+  if (answer && !chosen) answer_facts(p, lesson.question, run);
   if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
   for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
     const LessonCheck& check = run.done->checks[i];
@@ -340,19 +361,27 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   go_on_row(p, lesson);
 }
 
-void nothing_card(const Panel& p, const LessonInfo& lesson) {
-  Card card(p, "learn/stage", tr("Nothing measured yet"));
+void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {
+  const Card card(p, "learn/steps", tr("What the lesson measures"));
   if (!card) return;
-  if (wanted_split(p, lesson) != 0) {
-    body(p.ui, tr("First press the button below the question: it restarts the lab with the devices "
-                  "that this lesson needs, and comes back here."));
+  if (!measured) {
+    body(p.ui, tr("These steps run when you measure. Your guess, the prediction and the "
+                  "measurement then appear here."));
   }
-  body(p.ui,
-       tr("Answer the question, or leave it open, then measure. Your guess, the prediction and "
-          "the measurement appear here side by side. These steps will run:"));
-  for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-    muted(p.ui, fmt::format("{}. {}", i + 1, tr(lesson.steps[i].title)));
-  }
+  draw_lesson_code(p, lesson);
+}
+
+void steps_and_machine(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
+  const bool measured = run != nullptr && !run->empty();
+  if (measured && (run->done || run->map)) return steps_card(p, lesson, measured);
+  constexpr float kBeside = 620;  // units
+  const bool fills = !measured && width_left(p) >= kBeside;
+  Pair pair(p, kBeside, fills ? spare_height(p) : 0);
+  pair.next();
+  steps_card(p, lesson, measured);
+  pair.next();
+  const Card card(p, "learn/machine", tr("This machine"), {.hint = tr(kPortraitHint)});
+  if (card) draw_this_machine(p, "learn/machine");
 }
 
 // The machine's cores, caches, memory, GPUs and links.
@@ -365,7 +394,6 @@ void draw_map(const Panel& p, const LessonRun& run) {
 
 // The gap comes before the figures, so that a window of usual height shows it with the sentence.
 void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  if (run.done) done_card(p, lesson, run);
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
   if (many) {
     gap_card(p, run);
@@ -384,14 +412,20 @@ void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run
 
 }  // namespace
 
+bool is_running(const Panel& p, const LessonRun& run) {
+  return p.model.job() && p.model.job()->id == run.job;
+}
+
+// The steps come first while they run, since the running one is lit.
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
-  if (run == nullptr || run->empty()) {
-    nothing_card(p, lesson);
-  } else {
-    result_cards(p, lesson, *run);
-  }
-  draw_class(p, lesson, run);
+  const bool measured = run != nullptr && !run->empty();
+  const bool running = measured && is_running(p, *run);
+  if (measured && run->done) done_card(p, lesson, *run);
+  if (run != nullptr && run->others) draw_class(p, lesson, *run);
+  if (measured && !running) result_cards(p, lesson, *run);
+  steps_and_machine(p, lesson, run);
+  if (running) result_cards(p, lesson, *run);
 }
 
 }  // namespace lab::ui

@@ -199,7 +199,7 @@ void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
   for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
   ImGui::Dummy({1, p.ui.px(2)});
   measure_button(p, lesson, question(p, lesson));
-  draw_lesson_code(p, lesson);
+  draw_class_form(p, lesson);
 }
 
 }  // namespace lab::ui

@@ -242,6 +242,36 @@ TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
   EXPECT_FALSE(lab.visible("matmul/ladder/cuda:0/mma_bf16"));
 }
 
+TEST(MatmulLadder, StartsWithTheWayFromTheFirstRungToTheFastest) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/ladder_sentence")->label,
+            "The lab's fastest kernel reaches 64 % of the peak, 16 times the speed of three plain "
+            "loops. The best library reaches 256 %.");
+}
+
+TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
+  PeakSample peak;
+  peak.gflops = 500;
+  Model model = matmul_job(
+      {peak, matmul_sample(cpu(), "naive", 64, 5), matmul_sample(cpu(), "simd", 64, 200)});
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/ladder_sentence"));
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("matmul/ladder_sentence"));
+}
+
+TEST(MatmulLadder, NamesTheSizeOfAShorterCurveBesideItsSpeed) {
+  Lab lab(
+      matmul_job({matmul_sample(cpu(), "naive", 64, 2), matmul_sample(cpu(), "simd", 128, 100)}), 1,
+      kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/ladder/cpu:0/naive")->value, "2.00 GFLOP/s, N = 64");
+  EXPECT_EQ(lab.backend.find("matmul/ladder/cpu:0/simd")->value, "100 GFLOP/s");
+}
+
 TEST(MatmulForm, ALiveRunDoesNotReadTheListOfSizes) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);

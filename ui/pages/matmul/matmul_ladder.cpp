@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "compute/core/language.h"
 #include "ui/pages/matmul/matmul_parts.h"
@@ -108,20 +109,25 @@ bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
 
-// The share and what follows it, both right-aligned.
+// The size where it is not that of the ladder, the share, and what follows it, all right-aligned.
 struct Value {
-  std::string share, rest;
+  std::string size, share, rest;
 };
 
 Value value_of(const Line& line, double share, std::int64_t size) {
-  if (line.sample == nullptr) return {"", line.failed ? tr("failed") : tr("not measured")};
-  if (line.sample->n != size) return {percent(share), trf("at N = {}", line.sample->n)};
-  return {percent(share), gflops_text(line.sample->gflops)};
+  const MatmulSample* s = line.sample;
+  if (s == nullptr) return {"", "", line.failed ? tr("failed") : tr("not measured")};
+  return {s->n == size ? "" : fmt::format("N = {}", s->n), percent(share), gflops_text(s->gflops)};
+}
+
+// "12.4 GFLOP/s", "1.79 GFLOP/s, N = 512"
+std::string bar_text(const Value& value) {
+  return value.size.empty() ? value.rest : fmt::format("{}, {}", value.rest, value.size);
 }
 
 constexpr float kBetweenValues = 10;  // units
 
-// Draws name and value, beside the bar or above it.
+// Draws name, size and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
                 double share) {
   const Ui& ui = p.ui;
@@ -138,17 +144,24 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
     draw_text_fitted(list, ui.fonts.caption, {std::max(right - rest, share_right), y},
                      right - share_right, ink, value.rest);
   };
+  const auto draw_size = [&](float size_right, float y) {
+    const float left = size_right - text_size(ui.fonts.caption, value.size).x;
+    draw_text(list, ui.fonts.caption, {left, y}, ui.theme->muted, value.size);
+    return left;
+  };
   if (bars.below) {
     const float share_right = right - rest - ui.px(kBetweenValues);
     const float wide = text_size(ui.fonts.caption, value.share).x;
+    const float y = item.min.y + ui.px(4);
+    const float size_left = draw_size(share_right - wide - ui.px(16), y);
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
-                     share_right - wide - item.min.x - ui.px(16), ui.theme->text,
-                     name_text(line, true));
-    draw_value(share_right, item.min.y + ui.px(4));
+                     size_left - item.min.x - ui.px(4), ui.theme->text, name_text(line, true));
+    draw_value(share_right, y);
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
-  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, bars.left - item.min.x - ui.px(12),
+  const float size_left = draw_size(bars.left - ui.px(8), y);
+  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, size_left - item.min.x - ui.px(4),
                    ui.theme->text, name_text(line, false));
   draw_value(bars.right + bars.share, y);
 }
@@ -178,8 +191,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
   const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
   const ImU32 color = kernel_color(p, line.device, line.name);
-  list->AddRectFilled({bars.left, top}, {bars.left + full, bottom},
-                      styled(line.library ? with_alpha(color, 0.55F) : color), ui.px(3));
+  list->AddRectFilled({bars.left, top}, {bars.left + full, bottom}, styled(color), ui.px(3));
   if (bars.library_share > 0) {
     const float x = bars.left + width * static_cast<float>(std::min(bars.library_share, 1.0));
     const float reach = ui.px(bars.below ? 5 : 7);
@@ -229,7 +241,9 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
   for (const Ladder& ladder : ladders) {
     for (const Line& line : ladder.lines) {
       const Value value = value_of(line, ladder.share(line), ladder.size);
-      widen(columns.name, name_text(line, false), 20);
+      const std::string name = name_text(line, false);
+      widen(columns.name, value.size.empty() ? name : name + value.size,
+            value.size.empty() ? 20 : 30);
       widen(columns.share, value.share, 8);
       widen(columns.rest, value.rest, kBetweenValues + 4);
     }
@@ -270,6 +284,55 @@ std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
                         describe(*line.reference, cache));
   }
   return text;
+}
+
+const Line* fastest_of(const Ladder& ladder, bool library) {
+  const Line* best = nullptr;
+  for (const Line& l : ladder.lines) {
+    if (l.library != library || l.sample == nullptr) continue;
+    if (best == nullptr || l.sample->gflops > best->sample->gflops) best = &l;
+  }
+  return best;
+}
+
+std::string ratio_text(double times) {
+  return fmt::format("{:.{}f}", times, times < 9.95 ? 1 : 0);
+}
+
+// From the first rung to the fastest one; empty without a peak or one of the two.
+std::string ladder_sentence(const Ladder& ladder) {
+  constexpr std::string_view kPlain = "naive";  // the first rung of every ladder
+  const auto plain = std::ranges::find(ladder.lines, kPlain, &Line::name);
+  const Line* best = fastest_of(ladder, false);
+  if (ladder.peak == nullptr || plain == ladder.lines.end() || plain->sample == nullptr ||
+      plain->sample == best->sample) {
+    return "";
+  }
+  const std::string share = percent(ladder.share(*best));
+  const std::string times = ratio_text(best->sample->gflops / plain->sample->gflops);
+  std::string text =
+      is_gpu(ladder.device)
+          ? trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of one thread "
+                "per element.",
+                share, times)
+          : trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of three "
+                "plain loops.",
+                share, times);
+  if (const Line* library = fastest_of(ladder, true)) {
+    text += " " + trf("The best library reaches {}.", percent(ladder.share(*library)));
+  }
+  return text;
+}
+
+// At the head of the card, about the device whose curves are beside it.
+void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
+  const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
+  if (ladder == ladders.end()) return;
+  std::string text = ladder_sentence(*ladder);
+  if (text.empty()) return;
+  if (ladders.size() > 1) text = fmt::format("{}: {}", lab::to_string(device), text);
+  body(p.ui, text);
+  record_item(p.ui, "matmul/ladder_sentence", "text", text);
 }
 
 // The marks drawn on the bars, which captions explain.
@@ -316,9 +379,7 @@ Marks draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache,
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
     hint(ui, line_hint(p, line, cache));
-    record(ui, item, path, "bar", line.title,
-           line.sample == nullptr ? value_of(line, share, size).rest
-                                  : gflops_text(line.sample->gflops));
+    record(ui, item, path, "bar", line.title, bar_text(value_of(line, share, size)));
   }
   ImGui::PopStyleVar();
   return {.library = library > 0, .reference = any_marked};
@@ -348,6 +409,8 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   ladders.reserve(devices.size());
   for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
   const TextColumns columns = columns_of(p, ladders);
+  const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
+  if (!unfinished) draw_sentence(p, ladders, shown_device(p, results));
   Marks marks;
   for (const Ladder& ladder : ladders) {
     if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});

@@ -332,9 +332,19 @@ Ticks log2_ticks(const TickRequest& r) {
   return out;
 }
 
+Ticks percent_ticks(TickRequest r) {
+  r.percent = false;
+  r.unit = "%";
+  r.range = {100 * r.range.min, 100 * r.range.max};
+  Ticks out = make_ticks(r);
+  for (Tick& t : out.ticks) t.value /= 100;
+  return out;
+}
+
 }  // namespace
 
 Ticks make_ticks(const TickRequest& request) {
+  if (request.percent) return percent_ticks(request);
   TickRequest r = request;
   r.range = showable_range(r.scale, r.range);
   Ticks out = r.scale == Scale::Linear  ? linear(r)

@@ -88,8 +88,9 @@ struct TickRequest {
   Range range;
   double max_labels = 6;  // approximate number of labels that fit
   std::string_view unit = {};
-  bool binary = false;  // KiB, MiB, GiB
-  bool whole = false;   // no fractional ticks
+  bool binary = false;   // KiB, MiB, GiB
+  bool whole = false;    // no fractional ticks
+  bool percent = false;  // of shares, labelled in percent
 };
 
 struct Ticks {

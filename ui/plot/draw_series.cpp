@@ -149,24 +149,38 @@ ImU32 series_paint(const Frame& f, const Curve& c, float share = 1) {
   return styled(with_alpha(c.series->color, series_alpha(f, c) * share));
 }
 
+bool shows_band(const Frame& f, const BandPoint& p) {
+  return can_show(f.x.scale, p.x) && std::isfinite(p.low) && std::isfinite(p.high) &&
+         can_show(f.y.scale, p.high);
+}
+
+float band_bottom(const Frame& f, const BandPoint& p) {
+  return can_show(f.y.scale, p.low) ? f.y.pixel(p.low) : f.area_max.y;
+}
+
+void draw_whiskers(const Frame& f, const Curve& c, ImDrawList* list) {
+  const ImU32 color = series_paint(f, c, 0.7F);
+  const float cap = f.ui.px(4), width = std::max(1.0F, f.ui.px(1.3F));
+  for (const BandPoint& p : c.band) {
+    if (!shows_band(f, p)) continue;
+    const float x = f.x.pixel(p.x), high = f.y.pixel(p.high), low = band_bottom(f, p);
+    list->AddLine({x, high}, {x, low}, color, width);
+    for (const float end : {high, low}) list->AddLine({x - cap, end}, {x + cap, end}, color, width);
+  }
+}
+
 void draw_band(const Frame& f, const Curve& c, ImDrawList* list) {
   if (!c.series->band) return;
+  if (c.series->whiskers) return draw_whiskers(f, c, list);
   const ImU32 color = series_paint(f, c, 0.16F);
   const ImDrawListFlags flags = list->Flags;
   list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // no seams between neighbours
   for (std::size_t i = 1; i < c.band.size(); ++i) {
     const BandPoint &a = c.band[i - 1], &b = c.band[i];
-    const auto whole = [&](const BandPoint& p) {
-      return can_show(f.x.scale, p.x) && std::isfinite(p.low) && std::isfinite(p.high) &&
-             can_show(f.y.scale, p.high);
-    };
-    if (!whole(a) || !whole(b)) continue;
-    const auto low = [&](const BandPoint& p) {
-      return can_show(f.y.scale, p.low) ? f.y.pixel(p.low) : f.area_max.y;
-    };
+    if (!shows_band(f, a) || !shows_band(f, b)) continue;
     const float ax = f.x.pixel(a.x), bx = f.x.pixel(b.x);
-    list->AddQuadFilled({ax, f.y.pixel(a.high)}, {bx, f.y.pixel(b.high)}, {bx, low(b)},
-                        {ax, low(a)}, color);
+    list->AddQuadFilled({ax, f.y.pixel(a.high)}, {bx, f.y.pixel(b.high)}, {bx, band_bottom(f, b)},
+                        {ax, band_bottom(f, a)}, color);
   }
   list->Flags = flags;
 }

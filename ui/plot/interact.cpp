@@ -212,6 +212,7 @@ double pointer_x(const Frame& f) {
 }
 
 std::string value_text(const Axis& axis, double value) {
+  if (axis.percent) return axis_text(100 * value, "%", false, false);
   return axis_text(value, axis.unit, axis.binary, axis.whole);
 }
 

@@ -212,7 +212,8 @@ TickRequest request(const Axis& axis, const AxisMap& map, double labels) {
           .max_labels = labels,
           .unit = axis.unit,
           .binary = axis.binary,
-          .whole = axis.whole};
+          .whole = axis.whole,
+          .percent = axis.percent};
 }
 
 // Wide labels leave space for fewer: repeats with the width of the widest.

@@ -33,6 +33,7 @@ struct Axis {
   bool binary = false;                       // ticks in KiB, MiB, GiB
   std::optional<double> min = {}, max = {};  // fixed ends, if set; otherwise they follow the data
   bool whole = false;                        // whole numbers only (steps, sizes)
+  bool percent = false;                      // shares, shown in percent
   std::string_view zero = {};                // label of the tick at 0 ("now"); empty: "0"
 };
 
@@ -64,6 +65,7 @@ struct Series {
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
   bool band = true;                             // whether it is drawn; the axis has room for it
+  bool whiskers = false;                        // it is drawn as one bar per point
   // Tooltip with full statistics of point i; empty: "label  y at x".
   std::function<std::string(std::size_t i)> describe = {};
 };

@@ -143,6 +143,13 @@ TEST(Ticks, SecondsHaveNoLargePrefixAndPercentNone) {
   EXPECT_EQ(make_ticks({.range = {0, 0.05}, .unit = "%"}).unit, "%");
 }
 
+TEST(Ticks, SharesAreLabelledInPercent) {
+  const Ticks t = make_ticks({.range = {0.5, 1}, .max_labels = 3, .percent = true});
+  EXPECT_EQ(labels(t), (Labels{"60", "80", "100"}));
+  EXPECT_EQ(t.unit, "%");
+  EXPECT_DOUBLE_EQ(t.ticks.back().value, 1);
+}
+
 TEST(Ticks, DecadesHaveMinorTicks) {
   const Ticks t =
       make_ticks({.scale = Scale::Log10, .range = {1e6, 1e9}, .max_labels = 6, .unit = "B/s"});

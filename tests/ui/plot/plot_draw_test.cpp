@@ -404,7 +404,8 @@ TEST_P(PlotTest, DrawsUnusualData) {
                        .x = values,
                        .y = values,
                        .low = values,
-                       .high = values},
+                       .high = values,
+                       .whiskers = bars},
                 Series{.label = "flat", .line = Line::Dotted, .x = x, .y = values}};
       for (const Scale scale : {Scale::Linear, Scale::Log10, Scale::Log2}) {
         axes.x.scale = axes.y.scale = scale;
@@ -428,6 +429,35 @@ TEST_P(PlotTest, ThinsAMillionPoints) {
   EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, 60000);
   EXPECT_EQ(b.find("page/loss")->value.substr(0, 12), "x 0..999999 ");
   EXPECT_NE(b.find("page/loss")->value.find("..105"), std::string::npos) << "the spike is kept";
+}
+
+TEST_P(PlotTest, PercentAxesScaleTheTooltipToo) {
+  axes.y = {.label = "share", .percent = true};
+  series = {Series{.label = "test", .color = b.ui.theme->accent, .x = x, .y = z}};
+  for (double& share : z) share /= 200;
+  b.frame(drawing());
+  b.move_to(at(0.5F, 0.5F));
+  b.frames(60, drawing());
+  const WidgetRect* tip = b.ui.widgets.find("page/loss/tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_NE(tip->value.find(" %"), std::string::npos) << tip->value;
+}
+
+TEST_P(PlotTest, WhiskersAreDrawnPerPoint) {
+  const std::vector<double> two = {1, 2}, low = {0.5, 1}, high = {1.5, 3};
+  const auto vertices = [&](bool band) {
+    series = {Series{.label = "s",
+                     .x = two,
+                     .y = two,
+                     .low = low,
+                     .high = high,
+                     .band = band,
+                     .whiskers = true}};
+    b.frames(2, drawing());
+    return ImGui::GetDrawData()->TotalVtxCount;
+  };
+  const int without = vertices(false), bars = 2 * 3;  // per point a bar and two caps
+  EXPECT_GE(vertices(true) - without, bars * 4);
 }
 
 TEST_P(PlotTest, SeriesOfAGroupShareALegendEntry) {

@@ -88,13 +88,19 @@ TEST(ScalingWords, ChanceAccuracyIsNotCompared) {
   EXPECT_TRUE(holds(said, "train for more steps")) << said;
 }
 
+TEST(ScalingWords, APredictionBesideOneDeviceIsNotChecked) {
+  ScalingResults results = results_of({scaling_point(kStrong, 1)});
+  EXPECT_EQ(model_error_sentence(results, kStrong), "");
+  results.add(scaling_prediction(kStrong, 16));
+  EXPECT_TRUE(holds(model_error_sentence(results, kStrong), "Not checked"));
+}
+
 TEST(ScalingWords, PredictionsAreMarked) {
   ScalingResults results;
   results.add(scaling_prediction(kStrong, 16));
   const std::string said = prediction_sentence(results, kStrong);
   EXPECT_TRUE(holds(said, "over NVLink 4")) << said;
   EXPECT_TRUE(holds(said, "measured on cpu:0")) << said;
-  EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
   EXPECT_TRUE(measured_sentences(results, kStrong).empty());
 }
 
@@ -257,6 +263,7 @@ TEST(ScalingPage, FiguresOfVaryingStepsHaveARange) {
   };
   EXPECT_EQ(range_is_shown(0.0410, 0.0414), "1.94 times");
   EXPECT_EQ(range_is_shown(0.0400, 0.0500), "1.94 times, 1.60 to 2.00");
+  EXPECT_EQ(range_is_shown(0.0400, 0.1000), "0.80 to 2.00, unsteady, median 1.94");
 }
 
 TEST(ScalingPage, ModelSetsItsAccuracySteps) {

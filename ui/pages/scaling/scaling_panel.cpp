@@ -170,15 +170,20 @@ struct ScalingFigure {
   std::string label;
   std::string value;
   std::string hint;
-  std::string range = {};  // of varying steps; empty where they hardly vary
+  std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
+  bool wide = false;       // the value is that range, followed by its median
 };
 
-// "1.41 to 1.97"; empty if that is a narrow range
-std::string range_text(const Column64& low, const Column64& high, std::size_t i,
-                       std::string (*text)(double)) {
-  constexpr double kNarrow = 0.05;
-  if (high[i] - low[i] < kNarrow * high[i]) return "";
-  return trf("{} to {}", text(low[i]), text(high[i]));
+// A figure whose steps vary by more than a quarter is shown as a range.
+constexpr double kNarrow = 0.05, kUnsteady = 0.25;
+
+void set_range(ScalingFigure& figure, double median, double low, double high,
+               std::string (*text)(double)) {
+  if (high - low < kNarrow * high) return;
+  const std::string range = trf("{} to {}", text(low), text(high));
+  figure.wide = high - low >= kUnsteady * high;
+  if (figure.wide) figure.value = range;
+  figure.range = figure.wide ? trf("unsteady, median {}", text(median)) : range;
 }
 
 // A single device has no speed-up.
@@ -192,17 +197,20 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
 std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const ScalingPoint& best) {
   const bool reduces = best.split.all_reduce_s > 0;
   const auto at = static_cast<std::size_t>(&best - curve.points.data());
-  return {{"scaling/figure/speedup", tr("speed-up"), trf("{} times", times_text(best.speedup)),
-           tr("Images per second relative to one device. The range is that of the steps, p10 to "
-              "p90."),
-           range_text(curve.speedup_low, curve.speedup_high, at, times_text)},
-          {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
-           tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
-              "p90."),
-           range_text(curve.efficiency_low, curve.efficiency_high, at, percent)},
-          {"scaling/figure/hidden", tr("all-reduce hidden"),
-           reduces ? percent(best.hidden_share) : tr("N/A"),
-           tr("Share of the all-reduce time hidden behind backward.")}};
+  std::vector<ScalingFigure> figures = {
+      {"scaling/figure/speedup", tr("speed-up"), trf("{} times", times_text(best.speedup)),
+       tr("Images per second relative to one device. The range is that of the steps, p10 to "
+          "p90.")},
+      {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
+       tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
+          "p90.")},
+      {"scaling/figure/hidden", tr("all-reduce hidden"),
+       reduces ? percent(best.hidden_share) : tr("N/A"),
+       tr("Share of the all-reduce time hidden behind backward.")}};
+  set_range(figures[0], best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text);
+  set_range(figures[1], best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at],
+            percent);
+  return figures;
 }
 
 // "2 devices", "2 devices, 256 images each"
@@ -247,8 +255,9 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
 }
 
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
-  constexpr float kLeast = 120;  // units
-  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kLeast));
+  const bool wide = std::ranges::any_of(figures, &ScalingFigure::wide);
+  const float least = wide ? 150 : 120;  // units
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / least));
   const std::size_t columns = std::min<std::size_t>(3, fit);
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
@@ -258,7 +267,11 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
       const std::string& range = figures[i].range;
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
-      number(p.ui, figures[i].value, p.ui.fonts.title);
+      if (figures[i].wide) {
+        title(p.ui, figures[i].value);
+      } else {
+        number(p.ui, figures[i].value, p.ui.fonts.title);
+      }
       if (!range.empty()) caption(p.ui, range);
       ImGui::EndGroup();
       record_item(p.ui, figures[i].path, "figure", figures[i].label,

@@ -35,7 +35,8 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
 // Says what limits the prediction for the most devices and what it is based on, or why it is
 // withheld; empty if there is none.
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
-// Reports the model's error at device counts that were also measured; empty if there are none.
+// Reports the model's error at device counts that were also measured, or that the prediction is not
+// checked; empty without a prediction.
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode);
 // Returns the origin of the prediction's compute time: "the step measured on cpu:0".
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction);

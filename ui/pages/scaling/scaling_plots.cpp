@@ -63,6 +63,7 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
   s.y = drawn.fast_y;
   s.low = speed ? curve.speedup_low : curve.efficiency_low;
   s.high = speed ? curve.speedup_high : curve.efficiency_high;
+  s.whiskers = true;
   out.push_back(std::move(s));
 }
 
@@ -207,14 +208,15 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
 }
 
 void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
-  figure_card(p, kept, mode,
-              {.figure = Quantity::Speedup,
-               .card = "scaling/speedup",
-               .title = tr("Speed-up over devices"),
-               .hint = tr("Images per second relative to one device. The band spans p10 to p90 of "
-                          "the steps. Dotted: calculated, not measured."),
-               .plot = "scaling/plot/speedup"},
-              {.label = tr("times"), .scale = devices_scale(kept, mode)});
+  figure_card(
+      p, kept, mode,
+      {.figure = Quantity::Speedup,
+       .card = "scaling/speedup",
+       .title = tr("Speed-up over devices"),
+       .hint = tr("Images per second relative to one device. The error bars span p10 to p90 "
+                  "of the steps. Dotted: calculated, not measured."),
+       .plot = "scaling/plot/speedup"},
+      {.label = tr("times"), .scale = devices_scale(kept, mode)});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
@@ -222,9 +224,9 @@ void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMo
               {.figure = Quantity::Efficiency,
                .card = "scaling/efficiency",
                .title = tr("Efficiency over devices"),
-               .hint = tr("Speed-up divided by the number of devices: 1 is ideal."),
+               .hint = tr("Speed-up divided by the number of devices: 100 % is ideal."),
                .plot = "scaling/plot/efficiency"},
-              {.label = tr("efficiency"), .min = efficiency_floor(kept, mode)});
+              {.label = tr("efficiency"), .min = efficiency_floor(kept, mode), .percent = true});
 }
 
 }  // namespace

@@ -229,6 +229,9 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   for (const ModelMiss& miss : model_misses(results.checked(mode).points)) {
     errors.push_back(miss.text(percent(std::abs(miss.share))));
   }
+  if (errors.empty() && !results.predicted(mode).points.empty()) {
+    return tr("Not checked: there is no measurement on several devices to compare with.");
+  }
   // The reason for a withheld prediction states a single error already.
   if (errors.empty() || (errors.size() == 1 && !results.withheld(mode).empty())) return "";
   return trf("The same model for this machine, checked against the measurement, is {}.",

@@ -182,7 +182,11 @@ void set_range(ScalingFigure& figure, double median, double low, double high,
   if (high - low < kNarrow * high) return;
   const std::string range = trf("{} to {}", text(low), text(high));
   figure.wide = high - low >= kUnsteady * high;
-  if (figure.wide) figure.value = range;
+  if (figure.wide) {
+    figure.value = range;
+    figure.hint += "\n";
+    figure.hint += tr("It is the figure because the steps vary by more than a quarter.");
+  }
   figure.range = figure.wide ? trf("unsteady, median {}", text(median)) : range;
 }
 

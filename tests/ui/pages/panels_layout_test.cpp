@@ -228,6 +228,7 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->value, "128 images, 50 %");
   EXPECT_TRUE(lab.visible("training/plot/speed/legend/cpu:1"));
+  EXPECT_FALSE(lab.visible("training/plot/speed/legend/other runs"));
   lab.show(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Done));
   EXPECT_EQ(lab.backend.find("training/devices/sentence")->label.substr(0, 4), "96 %")
       << "as the run reports it";

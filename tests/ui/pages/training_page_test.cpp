@@ -141,13 +141,42 @@ TEST_F(TrainingPage, GroupsRunsByASettingThatDiffers) {
   lab.click("training/runs/group/Learning rate");
   EXPECT_EQ(lab.view.forms.training.group_by, "lr");
   EXPECT_EQ(lab.backend.find("training/runs/groups/1")->label,
-            "lr 0.9: 2 runs, test 74 % (72 % to 76 %)");
-  EXPECT_EQ(lab.backend.find("training/runs/groups/2")->label, "lr 0.3: 1 run, test 74 %");
+            "lr 0.9: 2 runs, test 74.0 % (72.0 % to 76.0 %)");
+  EXPECT_EQ(lab.backend.find("training/runs/groups/2")->label, "lr 0.3: 1 run, test 74.0 %");
   EXPECT_LT(lab.backend.find("training/runs/1")->max.y, lab.backend.find("training/runs/2")->min.y)
       << "the group of the newest run comes first";
   lab.click("training/runs/group");
   lab.click("training/runs/group/none");
   EXPECT_FALSE(lab.visible("training/runs/groups/1"));
+}
+
+TEST_F(TrainingPage, AccuraciesHaveOneDecimal) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  EpochDone epoch = epoch_done(1);
+  epoch.test_acc = 0.9148;
+  model.apply(event(1, 4, epoch));
+  show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/figure/test_acc")->value, "91.5 %");
+  const std::string tip = tip_of("training/runs/1/rename");
+  EXPECT_NE(tip.find("test 91.5 %"), std::string::npos) << tip;
+}
+
+TEST_F(TrainingPage, ALongNameOfARunIsWrapped) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2}) train(model, job);
+  show(std::move(model));
+  lab.view.forms.training.runs[1].name = "short";
+  lab.view.forms.training.runs[2].name = "a name with more words than one line of the list has";
+  lab.frames(3);
+  const auto height = [&](const char* path) {
+    const WidgetRect& name = *lab.backend.find(path);
+    return name.max.y - name.min.y;
+  };
+  EXPECT_GT(height("training/runs/2/rename"), 1.5F * height("training/runs/1/rename"));
+  EXPECT_GT(lab.backend.find("training/runs/1")->min.y, lab.backend.find("training/runs/2")->max.y);
 }
 
 TEST_F(TrainingPage, UndoBringsBackEveryRemovedRun) {

@@ -91,9 +91,10 @@ void pitfall(const Panel& p) {
   const Spread mxnet = chapter_accuracy("resnet18", 2, "mxnet");
   muted(p.ui,
         trf("On two GPUs the chapter doubles batch and rate (512, 0.2). Its PyTorch runs then end "
-            "at a test accuracy of {:.2f} ± {:.2f} ({} runs) instead of {:.2f} ± {:.2f} ({} runs). "
-            "The cause is unknown; MXNet reaches {:.2f} with the same settings.",
-            two.mean, two.deviation, two.n, one.mean, one.deviation, one.n, mxnet.mean));
+            "at a test accuracy of {:.1f} ± {:.1f} % ({} runs) instead of {:.1f} ± {:.1f} % ({} "
+            "runs). The cause is unknown; MXNet reaches {:.1f} % with the same settings.",
+            100 * two.mean, 100 * two.deviation, two.n, 100 * one.mean, 100 * one.deviation, one.n,
+            100 * mxnet.mean));
   record_item(p.ui, "training/pitfall", "text");
   muted(p.ui, tr("To be safe, keep the total batch at 256 and divide it over the devices, or scale "
                  "the rate linearly with a warm-up of a few epochs."));

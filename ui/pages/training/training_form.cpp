@@ -67,7 +67,7 @@ void preset_field(const Panel& p, Fields& fields, TrainingForm& form) {
   std::vector<std::string> names = preset_names();
   if (combo(p.ui, "training/preset", tr("Preset"), names, which,
             tr("Fills the form: a training run from the chapter on several GPUs, or the settings "
-               "that reach a test accuracy of 0.91 on Fashion-MNIST soonest."))) {
+               "that reach a test accuracy of 91 % on Fashion-MNIST soonest."))) {
     fill_preset(which, machine, form);
   }
   const std::string stand_in = preset_stand_in(which, machine);

@@ -49,7 +49,7 @@ void empty_card(const Panel& p, bool deleted) {
 
 std::string latest(const Column64& column) {
   for (std::size_t i = column.size(); i > 0; --i) {
-    if (column[i - 1] == column[i - 1]) return percent(column[i - 1]);
+    if (column[i - 1] == column[i - 1]) return accuracy_text(column[i - 1]);
   }
   return "N/A";
 }

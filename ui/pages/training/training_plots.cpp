@@ -51,24 +51,27 @@ const Column64& x_column(const Panel& p, const Columns& columns) {
   return columns.t_s;
 }
 
-// Returns PyTorch's final accuracy with the chapters' settings on the real data set, for ResNet-18
-// the mean of the runs recorded in the chapter's notebooks; empty for synthetic data.
+// Returns PyTorch's accuracy after ten epochs with the chapters' settings on the real data set, for
+// ResNet-18 the mean of the runs recorded in the chapter's notebooks; empty for synthetic data.
 std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRun& run) {
   if (run.synthetic()) return {};
   const std::string& model = run.request().model;
-  const auto at = [&](const char* whose, double accuracy) {
-    return plot::Reference{fmt::format("{}: {:.2f}", whose, accuracy), accuracy, p.ui.theme->muted,
-                           plot::Line::Dotted};
+  const auto at = [&](std::string text, double accuracy) {
+    return plot::Reference{std::move(text), accuracy, p.ui.theme->muted, plot::Line::Dotted};
   };
   if (model == "resnet18") {
     const Spread one = chapter_accuracy(model, 1), two = chapter_accuracy(model, 2);
-    return {at(trf("chapter, one GPU, mean of {} runs", one.n).c_str(), one.mean),
-            at(trf("chapter, two GPUs, mean of {} runs", two.n).c_str(), two.mean)};
+    return {at(trf("chapter, one GPU, {} runs of 10 epochs: {}", one.n, accuracy_text(one.mean)),
+               one.mean),
+            at(trf("chapter, two GPUs, {} runs of 10 epochs: {}", two.n, accuracy_text(two.mean)),
+               two.mean)};
   }
-  const char* const pytorch = tr("PyTorch, chapter's settings");
-  if (model == "lenet") return {at(pytorch, 0.81)};
-  if (model == "mlp") return {at(pytorch, 0.85)};
-  if (model == "softmax") return {at(pytorch, 0.83)};
+  const auto pytorch = [&](double accuracy) {
+    return at(trf("PyTorch, chapter's settings, 10 epochs: {}", percent(accuracy)), accuracy);
+  };
+  if (model == "lenet") return {pytorch(0.81)};
+  if (model == "mlp") return {pytorch(0.85)};
+  if (model == "softmax") return {pytorch(0.83)};
   return {};
 }
 
@@ -77,16 +80,15 @@ std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns
   return trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
       "{:.3g}\n{} images/s, {} of training",
-      s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], percent(s.accuracy[i]), s.lr[i],
-      format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
+      s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], accuracy_text(s.accuracy[i]),
+      s.lr[i], format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
 }
 
 std::string point_text(const Panel& /*p*/, const TrainingRun& /*run*/, const EpochColumns& e,
                        std::size_t i) {
-  const bool tested = e.test_acc[i] == e.test_acc[i];
   return trf(
       "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n{} of training, {} images/s",
-      e.epoch[i], e.train_loss[i], percent(e.train_acc[i]), tested ? percent(e.test_acc[i]) : "N/A",
+      e.epoch[i], e.train_loss[i], accuracy_text(e.train_acc[i]), accuracy_text(e.test_acc[i]),
       format_seconds(e.seconds[i]), format_si(e.images_per_s[i], ""));
 }
 
@@ -187,6 +189,11 @@ std::vector<ShownRun> timed_runs(const Panel& p) {
   return runs;
 }
 
+// Whether the speed is drawn as a stack of the devices' parts.
+bool is_stacked(const ShownRun& shown) {
+  return shown.newest && !shown.run->devices().empty();
+}
+
 // What a plot of times says while it is empty.
 const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
   return newest.timed() ? otherwise : tr(kEmulatedGpu);
@@ -197,6 +204,10 @@ const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "N/A";
   return std::abs(loss) < 1e5 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
+}
+
+std::string accuracy_text(double accuracy) {
+  return std::isfinite(accuracy) ? fmt::format("{:.1f} %", 100 * accuracy) : "N/A";
 }
 
 namespace {
@@ -322,7 +333,8 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
     series.push_back(std::move(test));
   }
   const std::vector<plot::Reference> references = published_accuracy(p, newest);
-  const plot::Axes axes{.x = x_of(p), .y = {.label = tr("accuracy"), .min = 0, .max = 1}};
+  const plot::Axes axes{.x = x_of(p),
+                        .y = {.label = tr("accuracy"), .min = 0, .max = 1, .percent = true}};
   plot::draw(p.ui, "training/plot/accuracy", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,
@@ -340,15 +352,20 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
   if (!card) return;
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = timed_runs(p);
+  const bool any_stacked = std::ranges::any_of(runs, is_stacked);
   for (const ShownRun& shown : runs) {
     const StepColumns& s = shown.run->steps();
-    const bool stacked = shown.newest && !shown.run->devices().empty();
+    const bool stacked = is_stacked(shown);
     const std::string& name = shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
     if (stacked) stack_devices(p, *shown.run, series);
     plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, name);
-    smooth.in_legend = stacked;
-    if (stacked) smooth.label = tr("total");
+    smooth.in_legend = any_stacked;
+    if (stacked) {
+      smooth.label = tr("total");
+    } else {
+      smooth.group = tr("other runs");
+    }
     series.push_back(std::move(smooth));
   }
   const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <string_view>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 constexpr float kLine = 24, kCaption = 18;  // units
 constexpr float kNameLeft = 48;             // after the eye and the colour
 constexpr float kCaptionLeft = 29;          // below the colour
+constexpr std::string_view kDot = " · ";
 
 const RunChoice* choice_of(const Panel& p, JobId id) {
   const auto& runs = p.view.forms.training.runs;
@@ -84,14 +87,14 @@ const Column64& smoothed_loss(const Panel& p, const TrainingRun& run) {
 
 namespace {
 
-// "loss 0.52 · test 81 %"
+// "loss 0.520 · test 81.3 %"
 std::string results_text(const Panel& p, const TrainingRun& run) {
   const EpochColumns& e = run.epochs();
   std::string text = run.steps().size() == 0
                          ? tr("no step yet")
                          : trf("loss {}", loss_text(smoothed_loss(p, run).back()));
   if (e.size() > 0 && e.test_acc.back() == e.test_acc.back()) {
-    text += " · " + trf("test {}", percent(e.test_acc.back()));
+    text += std::string(kDot) + trf("test {}", accuracy_text(e.test_acc.back()));
   }
   return text;
 }
@@ -107,7 +110,7 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
 std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
   std::string text = settings_of(run, different);
   if (run.done() && run.timed()) {
-    text += text.empty() ? "" : " · ";
+    if (!text.empty()) text += kDot;
     text += trf("{} images/s", format_si(run.done()->images_per_s, ""));
   }
   return text;
@@ -154,8 +157,27 @@ void name_field(const Panel& p, const TrainingRun& run, const std::string& base,
   ImGui::SetCursorScreenPos(back);
 }
 
+// Details that do not fit have the speed on a line of its own.
+std::string details_lines(ImFont* font, std::string details, float width) {
+  const std::size_t dot = details.rfind(kDot);
+  if (dot != std::string::npos && text_size(font, details).x > width) {
+    details.replace(dot, kDot.size(), "\n");
+  }
+  return break_lines(font, details, width);
+}
+
+// Height of the lines after the first.
+float further_lines(const ImFont* font, const std::string& lines) {
+  return font->FontSize * static_cast<float>(std::ranges::count(lines, '\n'));
+}
+
+void draw_lines(ImFont* font, ImVec2 pos, ImU32 color, const std::string& lines) {
+  note_text(font, lines);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pos, styled(color), lines.c_str());
+}
+
 void name_label(const Panel& p, const TrainingRun& run, const std::string& base, ImVec2 min,
-                ImVec2 max, const std::vector<std::string>& different) {
+                ImVec2 max, const std::string& lines, const std::vector<std::string>& different) {
   Ui& ui = p.ui;
   TrainingForm& form = p.view.forms.training;
   const std::string path = base + "/rename";
@@ -167,13 +189,12 @@ void name_label(const Panel& p, const TrainingRun& run, const std::string& base,
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (item.hovered) list->AddRectFilled(min, max, styled(ui.theme->hover), ui.px(4));
-  const std::string name = run_name(p, run);
-  draw_text_fitted(list, ui.fonts.body,
-                   {min.x + ui.px(4), (min.y + max.y - ui.fonts.body->FontSize) / 2},
-                   max.x - min.x - ui.px(8), ui.theme->text, name);
+  draw_lines(ui.fonts.body,
+             {min.x + ui.px(4), min.y + (ui.px(kLine) - ui.fonts.body->FontSize) / 2},
+             ui.theme->text, lines);
   focus_ring(ui, item, ui.px(4));
   if (item.hovered) hint_at(ui, min, max, hint_of(p, run, different));
-  record(ui, item, path, "button", name);
+  record(ui, item, path, "button", run_name(p, run));
 }
 
 void delete_button(const Panel& p, const TrainingRun& run, const std::string& path, ImVec2 pos) {
@@ -228,30 +249,30 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   const bool running = &run == running_training(p);
   const bool renaming = p.view.forms.training.renaming == run.id();
   const std::string details = details_of(run, different);
-  const int captions = details.empty() ? 1 : 2;
-  const float head = renaming ? kControlHeight + 4 : kLine;
-  ImGui::Dummy({width, ui.px(head + kCaption * static_cast<float>(captions))});
+  const float left = pos.x + ui.px(kNameLeft - 4), text_left = pos.x + ui.px(kCaptionLeft);
+  const float end = running ? right : right - ui.px(kLine + 4);
+  const std::string name = break_lines(ui.fonts.body, run_name(p, run), end - left - ui.px(8));
+  const std::string settings = details_lines(ui.fonts.caption, details, right - text_left);
+  const float head =
+      renaming ? ui.px(kControlHeight + 4) : ui.px(kLine) + further_lines(ui.fonts.body, name);
+  const float below =
+      ui.px(kCaption * (details.empty() ? 1 : 2)) + further_lines(ui.fonts.caption, settings);
+  ImGui::Dummy({width, head + below});
   const bool visible = ImGui::IsItemVisible();
   eye(p, run, base + "/show", pos);
   run_swatch(p, run, {pos.x + ui.px(kLine + 11), pos.y + ui.px(kLine / 2)});
-  const float left = pos.x + ui.px(kNameLeft - 4);
   if (renaming) {
     name_field(p, run, base, {left, pos.y});
   } else {
-    const float end = running ? right : right - ui.px(kLine + 4);
-    name_label(p, run, base, {left, pos.y}, {end, pos.y + ui.px(kLine)}, different);
+    name_label(p, run, base, {left, pos.y}, {end, pos.y + head}, name, different);
     if (!running) delete_button(p, run, base + "/delete", {right - ui.px(kLine), pos.y});
   }
   if (!visible) return;
-  float y = pos.y + ui.px(head);
-  const float text_left = pos.x + ui.px(kCaptionLeft);
-  for (const std::string& text : {results_text(p, run), details}) {
-    if (text.empty()) continue;
-    draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, {text_left, y},
-                     right - text_left, ui.theme->muted, text);
-    y += ui.px(kCaption);
-  }
-  record_rect(ui, base, "run", run_name(p, run), details, true, pos, {right, y});
+  const float y = pos.y + head;
+  draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption, {text_left, y}, right - text_left,
+                   ui.theme->muted, results_text(p, run));
+  draw_lines(ui.fonts.caption, {text_left, y + ui.px(kCaption)}, ui.theme->muted, settings);
+  record_rect(ui, base, "run", run_name(p, run), details, true, pos, {right, y + below});
 }
 
 void undo_line(const Panel& p) {
@@ -294,7 +315,7 @@ void group_field(const Panel& p, const std::vector<DifferingSetting>& settings) 
   }
 }
 
-// "lr 0.3: 3 runs, test 81 % (80 % to 82 %)": the last test accuracies' mean and range.
+// "lr 0.3: 3 runs, test 81.2 % (80.4 % to 82.1 %)": the last test accuracies' mean and range.
 std::string group_text(const std::string& value, const std::vector<const TrainingRun*>& runs) {
   const std::string count =
       runs.size() == 1 ? std::string(tr("1 run")) : trf("{} runs", runs.size());
@@ -309,10 +330,10 @@ std::string group_text(const std::string& value, const std::vector<const Trainin
     ++n;
   }
   if (n == 0) return fmt::format("{}: {}", value, count);
-  const std::string mean = trf("test {}", percent(sum / static_cast<double>(n)));
+  const std::string mean = trf("test {}", accuracy_text(sum / static_cast<double>(n)));
   if (n == 1) return fmt::format("{}: {}, {}", value, count, mean);
   return fmt::format("{}: {}, {} ({})", value, count, mean,
-                     trf("{} to {}", percent(least), percent(most)));
+                     trf("{} to {}", accuracy_text(least), accuracy_text(most)));
 }
 
 void draw_groups(const Panel& p, const std::vector<const TrainingRun*>& runs,

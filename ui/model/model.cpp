@@ -88,8 +88,9 @@ Page page_of(const JobCommand& command) {
   return std::visit(PageOf{}, command);
 }
 
-Model::Model(MachineInfo machine)
-    : machine_(std::move(machine)),
+Model::Model(MachineInfo machine, WallClock clock)
+    : clock_(clock),
+      machine_(std::move(machine)),
       silicon_(std::make_shared<const Silicon>(silicon_of(machine_.devices))) {
   for (const DeviceInfo& info : machine_.devices) {
     devices_.push_back(info.device);
@@ -396,7 +397,10 @@ std::string Model::result_of_job() {
 
 void Model::add_end(JobId job, const JobFinished& p, const std::string& result) {
   const auto add = [&](Severity severity, std::string text) {
-    add_log(job, severity, std::move(text)).seconds = p.seconds;
+    LogEntry& entry = add_log(job, severity, std::move(text));
+    entry.seconds = p.seconds;
+    entry.page = job_->page;
+    entry.others = state(job_->page).others;
   };
   switch (p.outcome) {
     case Outcome::Done:
@@ -409,7 +413,7 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
 }
 
 LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t now = clock_();
   for (auto entry = log_.rbegin(); job != 0 && entry != log_.rend() && entry->job == job; ++entry) {
     if (entry->severity != severity || entry->text != text) continue;
     entry->when = now;
@@ -417,7 +421,7 @@ LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
     return *entry;
   }
   if (log_.size() == kLogLines) log_.pop_front();
-  return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}});
+  return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}, Page::Log, 0});
 }
 
 int Model::free_slot() const {

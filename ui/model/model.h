@@ -75,7 +75,10 @@ struct LogEntry {
   Severity severity = Severity::Info;
   std::string text;
   int times = 1;
-  std::optional<double> seconds;  // set in the line that tells how a job ended: its duration
+  // In the line that tells how a job ended:
+  std::optional<double> seconds;  // its duration; set in no other line
+  Page page = Page::Log;          // shows its results
+  double others = 0;              // as PageState::others
 };
 
 // The kinds of runs whose results a page keeps apart, so that one never replaces another's.
@@ -113,7 +116,9 @@ class KeptRuns {
 
 class Model {
  public:
-  explicit Model(MachineInfo machine);
+  using WallClock = std::time_t (*)();
+  explicit Model(
+      MachineInfo machine, WallClock clock = [] { return std::time(nullptr); });
 
   // Events of job 0 come from the window itself: Telemetry, TensorList, a LessonInfo per lesson,
   // and a RungInfo per rung, which lets the Matmul page offer kernels before the first run. Results
@@ -235,6 +240,7 @@ class Model {
   void evict_old_runs();
   int free_slot() const;  // as TrainingRun::slot()
 
+  WallClock clock_;
   std::string restart_refusal_;
   MachineInfo machine_;
   std::shared_ptr<const Silicon> silicon_;

@@ -394,6 +394,12 @@ std::string time_of_day(std::time_t when) {
   return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
+std::string date_of(std::time_t when) {
+  std::tm local{};
+  if (::localtime_r(&when, &local) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+}
+
 std::string conditions_text(const Conditions& c) {
   std::string text;
   if (c.clock_mhz) text += trf("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));

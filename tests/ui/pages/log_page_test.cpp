@@ -103,6 +103,51 @@ TEST(LogPage, ShowsTheNotesOfARunningJob) {
   EXPECT_TRUE(lab.visible("log/line/0"));
 }
 
+TEST(LogPage, AJobsLineTellsWhatOthersTook) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  model.apply(event(1, 2, CoresShared{0.12}));
+  model.apply(event(1, 3, JobFinished{}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_EQ(lines_of(lab),
+            std::vector<std::string>{
+                "Training lenet on cpu:0 done; others took 12 % of the cores' time"});
+  lab.view.forms.log.filter = "others";
+  lab.frames(2);
+  EXPECT_EQ(lines_of(lab).size(), 1U);
+}
+
+TEST(LogPage, AJobsLineLeadsToItsPage) {
+  Lab lab(model_of_jobs(2));
+  lab.open(Page::Log);
+  lab.click("log/job/1/page");
+  EXPECT_EQ(lab.view.page, Page::Training);
+  EXPECT_TRUE(lab.view.forms.log.open.empty()) << "its notes stay folded";
+}
+
+std::time_t now_in_test = 0;
+
+TEST(LogPage, SeveralDaysHaveDates) {
+  now_in_test = 1'700'000'000;
+  ui::Model model(machine_of(1), [] { return now_in_test; });
+  model.apply(event(0, 1, LogLine{Severity::Info, "saved x.csv"}));
+  const std::string first = ui::date_of(now_in_test);
+  Lab lab(model);
+  lab.open(Page::Log);
+  EXPECT_FALSE(lab.visible("log/date/" + first)) << "one day";
+  now_in_test += 24 * 3600;
+  model.apply(event(0, 2, LogLine{Severity::Info, "saved y.csv"}));
+  const std::string second = ui::date_of(now_in_test);
+  EXPECT_EQ(second.size(), std::string("2023-11-15").size());
+  lab.show(std::move(model));
+  ASSERT_TRUE(lab.visible("log/date/" + first) && lab.visible("log/date/" + second));
+  EXPECT_LT(lab.backend.find("log/date/" + second)->min.y,
+            lab.backend.find("log/date/" + first)->min.y);
+  lab.click("log/copy");
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()).substr(0, first.size()), first);
+}
+
 TEST(LogPage, LinesOfNoJobAreNeverCounted) {
   ui::Model model(machine_of(1));
   for (int i = 0; i < 2; ++i) model.apply(event(0, 1, LogLine{Severity::Info, "saved x.csv"}));

@@ -34,19 +34,30 @@ bool contains_text(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-bool passes(const LogForm& form, const LogEntry& entry) {
-  const std::array<bool, 3> wanted = {form.info, form.warning, form.error};
-  return wanted[static_cast<std::size_t>(entry.severity)] && contains_text(entry.text, form.filter);
+std::string text_of(const LogEntry& entry) {
+  if (entry.others > 0) {
+    return trf("{}; others took {} of the cores' time", entry.text, percent(entry.others));
+  }
+  return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
 
-std::string text_of(const LogEntry& entry) {
-  return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
+bool passes(const LogForm& form, const LogEntry& entry) {
+  const std::array<bool, 3> wanted = {form.info, form.warning, form.error};
+  return wanted[static_cast<std::size_t>(entry.severity)] &&
+         (form.filter.empty() || contains_text(text_of(entry), form.filter));
+}
+
+bool spans_days(const Model& model) {
+  const auto& log = model.log();
+  return !log.empty() && date_of(log.front().when) != date_of(log.back().when);
 }
 
 std::string as_text(const Panel& p) {
   std::string text;
+  const bool dates = spans_days(p.model);
   for (const LogEntry& entry : p.model.log()) {
     if (!passes(p.view.forms.log, entry)) continue;
+    if (dates) text += date_of(entry.when) + " ";
     text +=
         fmt::format("{}  {:<7}  {}", time_of_day(entry.when), word(entry.severity), text_of(entry));
     if (entry.seconds) text += fmt::format("  {}", format_seconds(*entry.seconds));
@@ -101,12 +112,18 @@ void tools(const Panel& p) {
 
 constexpr float kTimeLeft = 26, kTextLeft = kTimeLeft + 84;  // units
 constexpr float kNoteIndent = 20;
-constexpr float kRightSpace = 110;  // for the duration and the chevron of a job
+constexpr float kEndSpace = 110;   // for the duration and the chevron of a job
+constexpr float kLinkSpace = 100;  // for the link to its page, left of them
+
+// Anything that a job says before its end.
+bool below_job(const LogEntry& entry) {
+  return entry.job != 0 && !entry.seconds;
+}
 
 // The notes of a finished job, which its line hides unless it is open.
 bool is_note(const Panel& p, const LogEntry& entry) {
   const bool running = p.model.job() && p.model.job()->id == entry.job;
-  return entry.job != 0 && !entry.seconds && !running && entry.severity == Severity::Info;
+  return below_job(entry) && !running && entry.severity == Severity::Info;
 }
 
 using LogIterator = std::deque<LogEntry>::const_reverse_iterator;
@@ -120,6 +137,25 @@ int notes_below(const Panel& p, LogIterator end_of_job) {
   return notes;
 }
 
+void page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
+  Ui& ui = p.ui;
+  ImFont* font = ui.fonts.body;
+  const char* const name = tr(name_of(entry.page));
+  const std::string path = fmt::format("log/job/{}/page", entry.job);
+  const float left = right - ui.px(kEndSpace + kLinkSpace) + ui.px(16);
+  const float width = std::min(text_size(font, name).x, ui.px(kLinkSpace - 16));
+  const Item item = control_at(path, {left, pos.y}, {left + width, pos.y + ui.px(20)});
+  if (item.pressed) p.view.page = entry.page;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_control_text(list, font, {left, pos.y}, width, ui.theme->accent, name);
+  if (item.hovered) {
+    const float y = pos.y + font->FontSize;
+    list->AddLine({left, y}, {left + width, y}, styled(ui.theme->accent), ui.scale);
+  }
+  focus_ring(ui, item, ui.px(4));
+  record(ui, item, path, "button", name);
+}
+
 void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 pos, float right) {
   Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -129,6 +165,7 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
             {right - ui.px(24) - text_size(mono, seconds).x,
              pos.y + ui.fonts.body->Ascent - mono->Ascent},
             ui.theme->muted, seconds);
+  page_link(p, entry, pos, right);  // before the line below it, which would take its clicks
   if (notes == 0) return;
   std::set<JobId>& open = p.view.forms.log.open;
   const std::string path = fmt::format("log/job/{}", entry.job);
@@ -149,10 +186,10 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
 void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   Ui& ui = p.ui;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const bool below_job = entry.job != 0 && !entry.seconds;
-  const float left = ui.px(kTextLeft + (below_job ? kNoteIndent : 0));
+  const bool indented = below_job(entry);
+  const float left = ui.px(kTextLeft + (indented ? kNoteIndent : 0));
   const float right = pos.x + ImGui::GetContentRegionAvail().x;
-  const float width = std::max(ui.px(80), right - ui.px(kRightSpace) - pos.x - left);
+  const float width = std::max(ui.px(80), right - ui.px(kEndSpace + kLinkSpace) - pos.x - left);
   ImFont* font = ui.fonts.body;
   const std::string text = text_of(entry);
   note_text(font, text);
@@ -169,17 +206,16 @@ void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   const ImU32 color = entry.severity == Severity::Error     ? ui.theme->bad
                       : entry.severity == Severity::Warning ? ui.theme->warning
                                                             : ui.theme->muted;
-  const float icon_left = below_job ? left - ui.px(kNoteIndent + 4) : 0;
+  const float icon_left = indented ? left - ui.px(kNoteIndent + 4) : 0;
   draw_icon(list, icon, {pos.x + icon_left, pos.y}, ui.px(16), styled(color));
-  if (!below_job) {
+  if (!indented) {
     ImFont* mono = ui.fonts.mono;
     const float rise = font->Ascent - mono->Ascent;  // aligns both on one baseline
     draw_text(list, mono, {pos.x + ui.px(kTimeLeft), pos.y + rise}, ui.theme->muted,
               time_of_day(entry.when));
   }
   list->AddText(font, font->FontSize, {pos.x + left, pos.y},
-                styled(below_job ? ui.theme->muted : ui.theme->text), lines.c_str(), nullptr,
-                width);
+                styled(indented ? ui.theme->muted : ui.theme->text), lines.c_str(), nullptr, width);
   if (entry.seconds) draw_end_of_job(p, entry, notes, pos, right);
 }
 
@@ -205,10 +241,17 @@ void draw_log_page(const Panel& p) {
   Card card(p, "log/lines", tr("Events, newest first"), {.extra = spare_height(p)});
   if (!card) return;
   draw_running(p);
+  const bool dates = spans_days(p.model);
+  std::string date;
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
     if (!passes(form, *entry)) continue;
     if (is_note(p, *entry) && form.filter.empty() && !form.open.contains(entry->job)) continue;
+    if (dates && !below_job(*entry) && date != date_of(entry->when)) {
+      date = date_of(entry->when);
+      caption(p.ui, date);
+      record_item(p.ui, "log/date/" + date, "text", date);
+    }
     draw_line(p, *entry, shown, entry->seconds && form.filter.empty() ? notes_below(p, entry) : 0);
     ++shown;
   }

@@ -1,4 +1,6 @@
 // Grid, axes, reference lines, and all text in the data area.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -175,12 +177,16 @@ void draw_references(const Frame& f) {
   for (Label& l : labels) {
     l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
     free_from = l.top + height;
-    const float width = text_size(f.small_font(), l.reference->label).x;
     // On the left, because measured curves mostly end near their reference on the right.
     const ImVec2 at(f.area_min.x + ui.px(6), l.top);
+    const std::string label = fitted_text(f.small_font(), f.area_max.x - at.x, l.reference->label);
+    const float width = text_size(f.small_font(), label).x;
     list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
                         styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
-    draw_text(list, f.small_font(), at, ui.theme->muted, l.reference->label);
+    draw_text(list, f.small_font(), at, ui.theme->muted, label);
+    record_rect(f.ui,
+                fmt::format("{}/reference/{}", f.path, l.reference - f.options.references.data()),
+                "text", label, {}, true, at, {at.x + width, at.y + height});
   }
 }
 

@@ -6,9 +6,9 @@
 //
 // Recorded widgets: "<path>" (kind "plot", value: the visible ranges as "x 0..10 y 0..1"),
 // "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/mark/<index>",
-// "<path>/tooltip" (value: the text), and while the menu is open "<path>/menu/reset",
-// ".../log-x", "log-y", "show-data", "copy-csv", "save-csv", "save-png". Keyboard: Enter on the
-// plot opens the menu.
+// "<path>/reference/<index>", "<path>/tooltip" (value: the text), and while the menu is open
+// "<path>/menu/reset", ".../log-x", "log-y", "show-data", "copy-csv", "save-csv", "save-png".
+// Keyboard: Enter on the plot opens the menu.
 #include <imgui.h>
 
 #include <functional>

@@ -229,6 +229,8 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   EXPECT_EQ(row->value, "128 images, 50 %");
   EXPECT_TRUE(lab.visible("training/plot/speed/legend/cpu:1"));
   EXPECT_FALSE(lab.visible("training/plot/speed/legend/other runs"));
+  const std::string chapter = lab.backend.find("training/plot/accuracy/reference/0")->label;
+  EXPECT_NE(chapter.find("runs of 10 epochs: 9"), std::string::npos) << chapter;
   lab.show(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Done));
   EXPECT_EQ(lab.backend.find("training/devices/sentence")->label.substr(0, 4), "96 %")
       << "as the run reports it";

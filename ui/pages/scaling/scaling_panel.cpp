@@ -185,7 +185,7 @@ void set_range(ScalingFigure& figure, double median, double low, double high,
   if (figure.wide) {
     figure.value = range;
     figure.hint += "\n";
-    figure.hint += tr("It is the figure because the steps vary by more than a quarter.");
+    figure.hint += tr("Shown as a range because the steps vary by more than a quarter.");
   }
   figure.range = figure.wide ? trf("unsteady, median {}", text(median)) : range;
 }

@@ -215,7 +215,7 @@ bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOp
   const PageState& state = p.model.state(page);
   if (open.job != state.job) open = {.chosen = {}, .job = state.job};
   bool shown = open.chosen.value_or(state.phase == Phase::Empty && !earlier);
-  if (foldout(p.ui, path, shown ? tr("Settings") : summary(), shown)) open.chosen = shown;
+  if (foldout(p.ui, path, summary(), shown)) open.chosen = shown;
   return shown;
 }
 

@@ -284,7 +284,7 @@ void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
   const float least = form_height(p);
   keep_in_sight(p);
-  Card card(p, "training/form", tr("Training"), {.least = least});
+  Card card(p, "training/form", tr("Settings"), {.least = least});
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(

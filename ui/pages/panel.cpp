@@ -394,6 +394,10 @@ std::string time_of_day(std::time_t when) {
   return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
+std::string times_text(double times) {
+  return fmt::format("{:.{}f}", times, times < 9.995 ? 2 : 1);
+}
+
 std::string date_of(std::time_t when) {
   std::tm local{};
   if (::localtime_r(&when, &local) == nullptr) return "";

@@ -121,6 +121,9 @@ struct PeakSample {
   double gflops = 0;
 };
 
+// Name of the first rung of every ladder.
+inline constexpr const char* kPlainRung = "naive";
+
 // Description of a rung, sent before its samples so that pages can list and explain it.
 struct RungInfo {
   Device device;

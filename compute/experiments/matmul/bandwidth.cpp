@@ -86,8 +86,8 @@ constexpr double kLevelBudget_s = 0.25;
 // Long compared with the 10 us that waking the threads takes, short compared with the time slices
 // of other programs, so that some repetitions run uninterrupted.
 constexpr double kPassesRepetition_s = 0.7e-3;
-// A set that takes much longer is read in parts, one per repetition, in turn: so many repetitions
-// fit into the budget, and every word still returns only after all others.
+// A set that takes much longer is read in parts, one part per repetition, so that the budget allows
+// many repetitions. A part is read again only after all others.
 constexpr double kPartRepetition_s = 2e-3;
 constexpr double kMostParts = 64;
 constexpr std::int64_t kPieceWords = std::int64_t{1} << 22;   // between polls of the stop token
@@ -214,9 +214,10 @@ Repetition find_repetition(ReadArray& array, const WorkingSet& set, std::int64_t
                       set.name, words, passes));
     }
     if (took_s < kPassesRepetition_s) continue;
-    const double parts = std::clamp(std::floor(took_s / kPartRepetition_s), 1.0, kMostParts);
-    const std::int64_t part = words / static_cast<std::int64_t>(parts);
-    return {passes, passes > 1 ? words : part / kPageWords * kPageWords};
+    const auto parts =
+        static_cast<std::int64_t>(std::clamp(took_s / kPartRepetition_s, 1.0, kMostParts));
+    if (passes > 1 || words / parts < kPageWords) return {passes, words};
+    return {passes, words / parts};
   }
 }
 

@@ -25,7 +25,7 @@ void naive(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop)
 }  // namespace
 
 Rung naive_rung() {
-  return {"naive", LAB_TEXT("Three loops"),
+  return {kPlainRung, LAB_TEXT("Three loops"),
           LAB_TEXT("The definition, one dot product per element of C: it walks down a column of B, "
                    "so nearly every multiply waits for another cache line."),
           false, &naive};

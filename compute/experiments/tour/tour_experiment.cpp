@@ -116,7 +116,7 @@ class Tour final : public Experiment {
   void run_ladder(RunContext& ctx, Device device) const {
     StartMatmul request;
     request.devices = {device};
-    request.kernels = {kPlain, "best"};
+    request.kernels = {kPlainRung, "best"};
     request.sizes = {is_gpu(device) ? kGpuSize : kCpuSize};
     request.budget_s = std::max(scale_ * kKernel_s, kLeastKernel_s);
     make_matmul_experiment(request)->run(ctx);
@@ -177,7 +177,7 @@ class Tour final : public Experiment {
   void see(RunContext& ctx, const MatmulSample& sample) {
     TourFigure& one = figure(sample.device, TourQuestion::Peak);
     if (!sample.share_of_peak) return;
-    (sample.kernel == kPlain ? one.plain_share : one.best_share) = sample.share_of_peak;
+    (sample.kernel == kPlainRung ? one.plain_share : one.best_share) = sample.share_of_peak;
     ctx.emit(one);
   }
 
@@ -240,8 +240,6 @@ class Tour final : public Experiment {
     to.n = time.n;
     to.unstable = time.unstable;
   }
-
-  static constexpr const char* kPlain = "naive";  // the first rung of every ladder
 
   const StartTour request_;
   std::vector<Device> devices_;

@@ -245,9 +245,10 @@ TEST(MatmulLadder, ShowsTheRungsThatSupportThePrecision) {
 TEST(MatmulLadder, StartsWithTheWayFromTheFirstRungToTheFastest) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
-  EXPECT_EQ(lab.backend.find("matmul/ladder_sentence")->label,
-            "The lab's fastest kernel reaches 64 % of the peak, 16 times the speed of three plain "
-            "loops. The best library reaches 256 %.");
+  EXPECT_EQ(
+      lab.backend.find("matmul/ladder_sentence")->label,
+      "The lab's fastest kernel reaches 64 % of the peak, 16.0 times the speed of three plain "
+      "loops. The best library reaches 256 %.");
 }
 
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
@@ -261,6 +262,19 @@ TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
   lab.model.apply(event(1, 3, JobFinished{}));
   lab.frames(3);
   EXPECT_TRUE(lab.visible("matmul/ladder_sentence"));
+}
+
+TEST(MatmulLadder, ComparesWithAShorterCurveAtItsSize) {
+  PeakSample peak;
+  peak.gflops = 500;
+  Lab lab(matmul_job({peak, matmul_sample(cpu(), "naive", 64, 5),
+                      matmul_sample(cpu(), "simd", 128, 200), JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(
+      lab.backend.find("matmul/ladder_sentence")->label,
+      "The lab's fastest kernel reaches 40 % of the peak, 40.0 times the speed of three plain "
+      "loops at N = 64.");
 }
 
 TEST(MatmulLadder, NamesTheSizeOfAShorterCurveBesideItsSpeed) {

@@ -93,6 +93,8 @@ TEST(ScalingWords, APredictionBesideOneDeviceIsNotChecked) {
   EXPECT_EQ(model_error_sentence(results, kStrong), "");
   results.add(scaling_prediction(kStrong, 16));
   EXPECT_TRUE(holds(model_error_sentence(results, kStrong), "Not checked"));
+  results.add(scaling_point(kStrong, 2));
+  EXPECT_EQ(model_error_sentence(results, kStrong), "") << "measured, but not comparable";
 }
 
 TEST(ScalingWords, PredictionsAreMarked) {

@@ -295,29 +295,26 @@ const Line* fastest_of(const Ladder& ladder, bool library) {
   return best;
 }
 
-std::string ratio_text(double times) {
-  return fmt::format("{:.{}f}", times, times < 9.95 ? 1 : 0);
-}
-
 // From the first rung to the fastest one; empty without a peak or one of the two.
 std::string ladder_sentence(const Ladder& ladder) {
-  constexpr std::string_view kPlain = "naive";  // the first rung of every ladder
-  const auto plain = std::ranges::find(ladder.lines, kPlain, &Line::name);
+  const auto plain = std::ranges::find(ladder.lines, kPlainRung, &Line::name);
   const Line* best = fastest_of(ladder, false);
   if (ladder.peak == nullptr || plain == ladder.lines.end() || plain->sample == nullptr ||
       plain->sample == best->sample) {
     return "";
   }
   const std::string share = percent(ladder.share(*best));
-  const std::string times = ratio_text(best->sample->gflops / plain->sample->gflops);
+  const std::string times = times_text(best->sample->gflops / plain->sample->gflops);
+  const char* const slow =
+      is_gpu(ladder.device) ? tr("one thread per element") : tr("three plain loops");
+  const std::int64_t n = plain->sample->n;
   std::string text =
-      is_gpu(ladder.device)
-          ? trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of one thread "
-                "per element.",
-                share, times)
-          : trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of three "
-                "plain loops.",
-                share, times);
+      n == best->sample->n
+          ? trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of {}.", share,
+                times, slow)
+          : trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of {} at "
+                "N = {}.",
+                share, times, slow, n);
   if (const Line* library = fastest_of(ladder, true)) {
     text += " " + trf("The best library reaches {}.", percent(ladder.share(*library)));
   }

@@ -24,7 +24,6 @@ const ScalingPoint* best_point(const ScalingCurve& curve);
 
 // --- texts ----------------------------------------------------------------------------------
 std::string devices_text(int devices);  // "1 device", "2 devices"
-std::string times_text(double times);   // "1.94", "15.1"
 
 // Reports how far the model is from published figures; empty without a comparison.
 std::string check_sentence(const ScalingComparison& comparison);
@@ -35,8 +34,8 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
 // Says what limits the prediction for the most devices and what it is based on, or why it is
 // withheld; empty if there is none.
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
-// Reports the model's error at device counts that were also measured, or that the prediction is not
-// checked; empty without a prediction.
+// Reports the model's error at device counts that were also measured, or that only one device was;
+// empty without a prediction, without a check, and where the reason for a withheld one states it.
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode);
 // Returns the origin of the prediction's compute time: "the step measured on cpu:0".
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction);

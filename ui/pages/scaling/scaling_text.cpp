@@ -136,10 +136,6 @@ std::string devices_text(int devices) {
   return devices == 1 ? tr("1 device") : trf("{} devices", devices);
 }
 
-std::string times_text(double times) {
-  return fmt::format("{:.{}f}", times, times < 9.995 ? 2 : 1);
-}
-
 const ScalingPoint* best_point(const ScalingCurve& curve) {
   const ScalingPoint* best = nullptr;
   for (const ScalingPoint& p : curve.points) {
@@ -229,7 +225,9 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   for (const ModelMiss& miss : model_misses(results.checked(mode).points)) {
     errors.push_back(miss.text(percent(std::abs(miss.share))));
   }
-  if (errors.empty() && !results.predicted(mode).points.empty()) {
+  const auto several = [](const ScalingPoint& p) { return p.devices > 1; };
+  const bool alone = std::ranges::none_of(results.measured(mode).points, several);
+  if (errors.empty() && alone && !results.predicted(mode).points.empty()) {
     return tr("Not checked: there is no measurement on several devices to compare with.");
   }
   // The reason for a withheld prediction states a single error already.

@@ -137,10 +137,11 @@ void draw_bands(const Frame& f) {
     const bool ends = i + 1 < bands.size() && bands[i + 1].label.empty();
     const float from = begins ? std::max(before, free_from) : left;
     const float to = ends ? end_of(bands[i + 1]) : right;
-    const float width = text_size(f.small_font(), bands[i].label).x;
     const bool in_sight = right > f.area_min.x && left < f.area_max.x && from <= right;
-    if (in_sight && !bands[i].label.empty() && to - from > width + 2 * gap) {
-      const float x = std::clamp((left + right - width) / 2, from + gap, to - width - gap);
+    const bool labelled = in_sight && !bands[i].label.empty();
+    const float width = labelled ? text_size(f.small_font(), bands[i].label).x : 0;
+    if (labelled && to - from > width + 2 * gap) {
+      const float x = std::max(from + gap, std::min((left + right - width) / 2, to - width - gap));
       const ImVec2 at(x, top), end(x + width, top + height);
       list->AddRectFilled({at.x - gap, at.y}, {end.x + gap, end.y}, styled(ui.theme->card));
       draw_text(list, f.small_font(), at, ui.theme->muted, bands[i].label);
@@ -186,7 +187,7 @@ void draw_references(const Frame& f) {
     draw_text(list, f.small_font(), at, ui.theme->muted, label);
     record_rect(f.ui,
                 fmt::format("{}/reference/{}", f.path, l.reference - f.options.references.data()),
-                "text", label, {}, true, at, {at.x + width, at.y + height});
+                "text", l.reference->label, {}, true, at, {at.x + width, at.y + height});
   }
 }
 

@@ -172,7 +172,8 @@ void rows(Frame& f) {
       table_row(f.ui);
       cell(f.ui, row.series->label);
       cell(f.ui, fmt::format("{:.7g}", row.series->x[row.point]));
-      cell(f.ui, fmt::format("{:.7g}", row.series->y[row.point]));
+      const double y = row.series->y[row.point];
+      cell(f.ui, f.axes.y.percent ? fmt::format("{:.7g} %", 100 * y) : fmt::format("{:.7g}", y));
     }
   }
 }

@@ -106,8 +106,12 @@ float legend(Frame& f) {
   if (entries.empty()) return f.min.y + title;
 
   // Right-aligned beside the title if everything fits there, otherwise on lines of its own.
-  const std::string unit_text = std::string(f.axes.y.label).append(f.axes.y.unit);
-  const float reserved = y_title ? text_size(f.small_font(), unit_text).x + ui.px(56) : 0;
+  // The unit of a log axis is beside its ticks.
+  const bool unit_in_title = f.axes.y.scale == Scale::Linear;
+  const std::string title_text =
+      std::string(f.axes.y.label).append(unit_in_title ? f.axes.y.unit : "");
+  const float reserved =
+      y_title ? text_size(f.small_font(), title_text).x + ui.px(unit_in_title ? 56 : 24) : 0;
   const bool beside = reserved + total <= f.max.x - f.min.x;
   float x = beside ? f.max.x - total + ui.px(kApart - 8) - ui.px(4) : f.min.x;
   float y = beside ? f.min.y : f.min.y + title;

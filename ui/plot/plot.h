@@ -5,10 +5,10 @@
 // lines, shared cursor, and CSV and PNG export from the context menu.
 //
 // Recorded widgets: "<path>" (kind "plot", value: the visible ranges as "x 0..10 y 0..1"),
-// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/mark/<index>",
-// "<path>/reference/<index>", "<path>/tooltip" (value: the text), and while the menu is open
-// "<path>/menu/reset", ".../log-x", "log-y", "show-data", "copy-csv", "save-csv", "save-png".
-// Keyboard: Enter on the plot opens the menu.
+// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/band/<label>",
+// "<path>/mark/<index>", "<path>/reference/<index>", "<path>/tooltip" (value: the text), and while
+// the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data", "copy-csv", "save-csv",
+// "save-png". Keyboard: Enter on the plot opens the menu.
 #include <imgui.h>
 
 #include <functional>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,8 +76,8 @@ struct LogEntry {
   Severity severity = Severity::Info;
   std::string text;
   int times = 1;
-  // In the line that tells how a job ended:
-  std::optional<double> seconds;  // its duration; set in no other line
+  // Set in the entry that reports a job's end:
+  std::optional<double> seconds;  // its duration; absent from all other entries
   Page page = Page::Log;          // shows its results
   double others = 0;              // as PageState::others
 };
@@ -116,7 +117,7 @@ class KeptRuns {
 
 class Model {
  public:
-  using WallClock = std::time_t (*)();
+  using WallClock = std::function<std::time_t()>;
   explicit Model(
       MachineInfo machine, WallClock clock = [] { return std::time(nullptr); });
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -143,17 +144,21 @@ std::string sentence(const TransferFit& fit) {
 
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
   constexpr double kMuchSlower = 1.5;
-  const auto& [from, to] = pair;
-  std::vector<const TransferSample*> copies;  // the fastest of each size
-  for (const std::int64_t bytes : results.copy_sizes()) {
-    if (const auto* s = results.best_copy(from, to, bytes)) copies.push_back(s);
+  std::map<std::int64_t, const TransferSample*> copies;  // the fastest of each size
+  for (const TransferCase& c : results.cases) {
+    if (c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
+    for (const TransferSample& s : c.samples) {
+      const TransferSample*& known = copies[s.bytes];
+      if (known == nullptr || s.gb_per_s > known->gb_per_s) known = &s;
+    }
   }
   if (copies.size() < 2) return {};
+  const auto rate_of = [](const auto& copy) { return copy.second->gb_per_s; };
+  const TransferSample& fastest = *std::ranges::max_element(copies, {}, rate_of)->second;
+  const TransferSample& smallest = *copies.begin()->second;
+  const TransferSample& largest = *copies.rbegin()->second;
   const auto flow = [](const TransferSample& s) { return format_si(s.gb_per_s * 1e9, "B/s"); };
-  const TransferSample& fastest =
-      **std::ranges::max_element(copies, {}, [](const TransferSample* s) { return s->gb_per_s; });
-  const TransferSample& smallest = *copies.front();
-  const TransferSample& largest = *copies.back();
+  const auto& [from, to] = pair;
   const std::string copied =
       from == to ? trf("Copies within {}", lab::to_string(from))
                  : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to));

@@ -103,7 +103,7 @@ TEST(LogPage, ShowsTheNotesOfARunningJob) {
   EXPECT_TRUE(lab.visible("log/line/0"));
 }
 
-TEST(LogPage, AJobsLineTellsWhatOthersTook) {
+TEST(LogPage, AJobsLineShowsTheTimeUsedByOtherPrograms) {
   ui::Model model(machine_of(1));
   model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
   model.apply(event(1, 2, CoresShared{0.12}));
@@ -112,8 +112,8 @@ TEST(LogPage, AJobsLineTellsWhatOthersTook) {
   lab.open(Page::Log);
   EXPECT_EQ(lines_of(lab),
             std::vector<std::string>{
-                "Training lenet on cpu:0 done; others took 12 % of the cores' time"});
-  lab.view.forms.log.filter = "others";
+                "Training lenet on cpu:0 done; other programs used 12 % of the cores' time"});
+  lab.view.forms.log.filter = "other programs";
   lab.frames(2);
   EXPECT_EQ(lines_of(lab).size(), 1U);
 }
@@ -126,19 +126,17 @@ TEST(LogPage, AJobsLineLeadsToItsPage) {
   EXPECT_TRUE(lab.view.forms.log.open.empty()) << "its notes stay folded";
 }
 
-std::time_t now_in_test = 0;
-
 TEST(LogPage, SeveralDaysHaveDates) {
-  now_in_test = 1'700'000'000;
-  ui::Model model(machine_of(1), [] { return now_in_test; });
+  std::time_t now = 1'700'000'000;
+  ui::Model model(machine_of(1), [&now] { return now; });
   model.apply(event(0, 1, LogLine{Severity::Info, "saved x.csv"}));
-  const std::string first = ui::date_of(now_in_test);
+  const std::string first = ui::date_of(now);
   Lab lab(model);
   lab.open(Page::Log);
   EXPECT_FALSE(lab.visible("log/date/" + first)) << "one day";
-  now_in_test += 24 * 3600;
+  now += 24 * 3600;
   model.apply(event(0, 2, LogLine{Severity::Info, "saved y.csv"}));
-  const std::string second = ui::date_of(now_in_test);
+  const std::string second = ui::date_of(now);
   EXPECT_EQ(second.size(), std::string("2023-11-15").size());
   lab.show(std::move(model));
   ASSERT_TRUE(lab.visible("log/date/" + first) && lab.visible("log/date/" + second));

@@ -359,7 +359,7 @@ TEST(Pages, TheNumberOfCpuDevicesStartsAsItIs) {
   EXPECT_EQ(save_view(lab.view).at("devices.cpu_devices"), "3");
 }
 
-TEST(Pages, TheStatusBarSaysHowMuchOfTheCoresTheLabUses) {
+TEST(Pages, TheStatusBarShowsTheLabsShareOfTheCores) {
   Lab lab(ui::Model(machine_of(1)));
   const auto said = [&](double cores) {
     Telemetry one = telemetry(lab.model.devices(), 1, 0.5);

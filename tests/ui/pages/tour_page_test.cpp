@@ -167,7 +167,7 @@ TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
   EXPECT_NE(note->label.find("31 %"), std::string::npos);
 }
 
-TEST(TourPage, SaysWhenFiguresDoNotAddUp) {
+TEST(TourPage, ShowsWhenFiguresDoNotAddUp) {
   const auto said = [](const MachineInfo& machine) {
     Lab lab{ui::Model(machine)};
     lab.open(Page::Tour);

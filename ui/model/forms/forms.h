@@ -25,7 +25,7 @@ struct DevicesForm {
   std::string selected;
   int quantity = 0;              // of the chart: position among those it offers
   std::int64_t cpu_devices = 1;  // to make of the cores at the next start
-  // Until then the page shows how many there are, which a command-line option may have chosen. Not
+  // Otherwise the page shows the current number, which a command-line option may have set. Not
   // saved.
   bool cpu_devices_edited = false;
 };

@@ -75,9 +75,10 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
 constexpr double kLeastShare = 1e-3;
 
 // "copy, 12 % above the prediction; largest cause: waiting"; only its name if nothing was
-// predicted.
+// predicted, or for shares, whose difference is not a percentage of one.
 static std::string gap_text(const LessonGap& gap) {
-  if (!(gap.predicted > 0)) return gap.what;
+  const bool is_share = gap.unit.empty() || gap.unit == "%";
+  if (!(gap.predicted > 0) || is_share) return gap.what;
   const double ratio = gap.measured / gap.predicted;
   constexpr double kAlike = 0.01;
   if (std::abs(ratio - 1) < kAlike) return trf("{}, as predicted within 1 %", gap.what);
@@ -88,6 +89,7 @@ static std::string gap_text(const LessonGap& gap) {
   if (gap.parts.size() < 2) return size;
   const auto largest = std::ranges::max_element(
       gap.parts, {}, [&](const GapPart& part) { return ratio > 1 ? part.value : -part.value; });
+  if (largest == gap.parts.end() - 1) return size;  // the unexplained rest
   return trf("{}; largest cause: {}", size, largest->cause);
 }
 

@@ -288,7 +288,7 @@ void choice_verdict(const Panel& p, const LessonQuestion& question, const Lesson
             ImGui::GetCursorScreenPos(), ui.px(16), styled(right ? ui.theme->good : ui.theme->bad));
   ImGui::Indent(ui.px(24));
   heading(ui, text);
-  record_item(ui, "learn/verdict", "text", verdict(question, guess, answer));
+  record_item(ui, "learn/verdict", "text", text);
   ImGui::Unindent(ui.px(24));
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <ctime>
 #include <deque>
+#include <limits>
 #include <set>
 
 #include "compute/core/language.h"
@@ -36,7 +38,7 @@ bool contains_text(std::string_view text, std::string_view part) {
 
 std::string text_of(const LogEntry& entry) {
   if (entry.others > 0) {
-    return trf("{}; others took {} of the cores' time", entry.text, percent(entry.others));
+    return trf("{}; other programs used {} of the cores' time", entry.text, percent(entry.others));
   }
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
@@ -44,7 +46,15 @@ std::string text_of(const LogEntry& entry) {
 bool passes(const LogForm& form, const LogEntry& entry) {
   const std::array<bool, 3> wanted = {form.info, form.warning, form.error};
   return wanted[static_cast<std::size_t>(entry.severity)] &&
-         (form.filter.empty() || contains_text(text_of(entry), form.filter));
+         (form.filter.empty() || contains_text(entry.text, form.filter) ||
+          contains_text(text_of(entry), form.filter));
+}
+
+std::time_t start_of_day(std::time_t when) {
+  std::tm local{};
+  if (::localtime_r(&when, &local) == nullptr) return when;
+  local.tm_hour = local.tm_min = local.tm_sec = 0;
+  return std::mktime(&local);
 }
 
 bool spans_days(const Model& model) {
@@ -115,7 +125,7 @@ constexpr float kNoteIndent = 20;
 constexpr float kEndSpace = 110;   // for the duration and the chevron of a job
 constexpr float kLinkSpace = 100;  // for the link to its page, left of them
 
-// Anything that a job says before its end.
+// Entries that a job logs before it ends.
 bool below_job(const LogEntry& entry) {
   return entry.job != 0 && !entry.seconds;
 }
@@ -242,13 +252,14 @@ void draw_log_page(const Panel& p) {
   if (!card) return;
   draw_running(p);
   const bool dates = spans_days(p.model);
-  std::string date;
+  std::time_t day = std::numeric_limits<std::time_t>::max();  // of the entries above: its start
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
     if (!passes(form, *entry)) continue;
     if (is_note(p, *entry) && form.filter.empty() && !form.open.contains(entry->job)) continue;
-    if (dates && !below_job(*entry) && date != date_of(entry->when)) {
-      date = date_of(entry->when);
+    if (dates && !below_job(*entry) && entry->when < day) {
+      const std::string date = date_of(entry->when);
+      day = start_of_day(entry->when);
       caption(p.ui, date);
       record_item(p.ui, "log/date/" + date, "text", date);
     }

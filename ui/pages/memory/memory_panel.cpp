@@ -342,7 +342,7 @@ void statement_examples(const Panel& p) {
   ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
   const std::string last = lab::to_string(p.model.devices().back());
   const std::string examples[] = {"X = ones(2, 3)", fmt::format("Y = X.copy_to({})", last),
-                                  "Z = X + Y", "Z", "del Z"};
+                                  "Z = Y + Y", "Z", "del Z"};
   for (std::size_t i = 0; i < std::size(examples); ++i) {
     ImGui::SameLine(0, 0);
     const float width = text_size(ui.fonts.body, examples[i]).x + ui.px(28);
@@ -408,12 +408,13 @@ std::vector<plot::Band> job_bands(const Panel& p) {
     bands.push_back({{}, begin_s});
     bands.push_back({tr(name_of(page)), end_s});
   };
-  for (const JobSpan& job : p.model.job_spans()) add(job.page, job.begin_s, job.end_s);
-  if (const auto& job = p.model.job()) {
-    add(job->page, job->started_t_s, std::numeric_limits<double>::infinity());
-  } else if (!bands.empty()) {
-    bands.push_back({{}, std::numeric_limits<double>::infinity()});
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  const double first_s = p.model.now_s() - kHistorySeconds;
+  for (const JobSpan& job : p.model.job_spans()) {
+    if (job.end_s > first_s) add(job.page, job.begin_s, job.end_s);
   }
+  if (const auto& job = p.model.job()) add(job->page, job->started_t_s, kEnd);
+  if (!bands.empty() && bands.back().to < kEnd) bands.push_back({{}, kEnd});
   return bands;
 }
 

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
-#include "ui/model/silicon.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/item.h"
@@ -63,8 +61,8 @@ void run_state(const Panel& p) {
   caption(ui, text);
 }
 
-bool share_cores(std::span<const DeviceInfo> devices) {
-  return std::ranges::any_of(silicon_of(devices).cores,
+bool share_cores(const Silicon& silicon) {
+  return std::ranges::any_of(silicon.cores,
                              [](const SiliconCore& core) { return !core.others.empty(); });
 }
 
@@ -72,7 +70,7 @@ const char* what_it_measures(const Panel& p) {
   if (timed_devices(p).size() < 2) {
     return tr("Four short measurements. Each leads to the page that explains it.");
   }
-  if (share_cores(p.model.machine().devices)) {
+  if (share_cores(*p.model.silicon())) {
     return tr(
         "Four short measurements per device, one device after another. Some share cores, so "
         "their figures do not add up.");

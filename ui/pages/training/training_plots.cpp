@@ -66,7 +66,7 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
             at(trf("chapter, two GPUs, {} runs of 10 epochs: {}", two.n, accuracy_text(two.mean)),
                two.mean)};
   }
-  const auto pytorch = [&](double accuracy) {
+  const auto pytorch = [&](double accuracy) {  // known to two digits
     return at(trf("PyTorch, chapter's settings, 10 epochs: {}", percent(accuracy)), accuracy);
   };
   if (model == "lenet") return {pytorch(0.81)};
@@ -363,7 +363,7 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
     smooth.in_legend = any_stacked;
     if (stacked) {
       smooth.label = tr("total");
-    } else {
+    } else if (any_stacked) {
       smooth.group = tr("other runs");
     }
     series.push_back(std::move(smooth));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "compute/core/language.h"
@@ -58,6 +59,7 @@ double largest_timed(const std::vector<const TransferCase*>& cases) {
     const auto end = std::find_if(c->time_s.begin(), c->time_s.end(),
                                   [&](double s) { return s > kMostTimes * c->time_s.front(); });
     const auto below = static_cast<std::size_t>(end - c->time_s.begin());
+    if (below == 0) continue;
     largest = std::max(largest, c->bytes[below - 1]);
     sizes = std::max(sizes, below);
   }
@@ -128,7 +130,9 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
                                  TransferQuantity figure, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
-  const double largest = largest_timed(by_threads(shown(kept), pair));
+  const double largest = figure == TransferQuantity::Time
+                             ? largest_timed(by_threads(shown(kept), pair))
+                             : std::numeric_limits<double>::infinity();
   std::vector<plot::Series> series;
   if (reference != nullptr) {
     add_reference(p, reference->machine, pair, fitting, figure, largest, series);
@@ -238,13 +242,20 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
-  if (Card card(p, "transfers/latency", title_with(p, tr("Time of small arrays"), kept),
-                {.hint = tr("The median time of one repetition, at the sizes that take up to 20 "
-                            "times as long as the smallest one. Flat on the left: the fixed cost; "
-                            "rising on the right: the bandwidth."),
+  const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
+  const bool cut = std::isfinite(largest_timed(cases));
+  const char* const title = cut ? tr("Time of small arrays") : tr("Time over size");
+  if (Card card(p, "transfers/latency", title_with(p, title, kept),
+                {.hint = cut ? tr("The median time of one repetition, up to the last size at which "
+                                  "a case takes at most 20 times as long as at its smallest one. "
+                                  "Flat on the left: the fixed cost; rising on the right: the "
+                                  "bandwidth.")
+                             : tr("The median time of one repetition. Flat on the left: the fixed "
+                                  "cost; rising on the right: the bandwidth."),
                  .dimmed = old});
       card) {
-    const plot::Axes axes{.x = size, .y = {.scale = plot::Scale::Log10, .unit = "s"}};
+    const plot::Axes axes{.x = size,
+                          .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
                curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }

@@ -117,7 +117,10 @@ HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c)
 #else
   HWY_ALIGN float lanes[kLanes];
   hn::Store(value, D(), lanes);
-  for (int j = 0; j < cols; ++j) c[j] = accumulate ? c[j] + lanes[j] : lanes[j];
+  // A loop to `cols` makes GCC 14 warn of lanes beyond the last one.
+  for (int j = 0; j < kLanes; ++j) {
+    if (j < cols) c[j] = accumulate ? c[j] + lanes[j] : lanes[j];
+  }
 #endif
 }
 

@@ -63,6 +63,7 @@ Controller::News Controller::drain() {
     model_.apply(event);
     if (!std::holds_alternative<JobFinished>(event.payload)) continue;
     --unfinished_jobs_;
+    sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
   }
   return news;

@@ -234,6 +234,14 @@ void TelemetrySampler::set_interval(double interval_s) {
   changed_.notify_all();
 }
 
+void TelemetrySampler::read_now() {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = true;
+  }
+  changed_.notify_all();
+}
+
 void TelemetrySampler::loop(std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   TelemetryReader reader(machine_);
@@ -255,11 +263,12 @@ void TelemetrySampler::loop(std::stop_token stop) {
       const double shown_s = readings == 1 ? std::min(interval_s_, kFirst_s) : interval_s_;
       return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(shown_s));
     };
-    while (!stop.stop_requested() && Clock::now() - begin < interval()) {
+    while (!stop.stop_requested() && !wanted_ && Clock::now() - begin < interval()) {
       const auto end = begin + interval();
       const double waited_for = interval_s_;
-      changed_.wait_until(lock, stop, end, [&] { return interval_s_ != waited_for; });
+      changed_.wait_until(lock, stop, end, [&] { return wanted_ || interval_s_ != waited_for; });
     }
+    wanted_ = false;
   }
 }
 

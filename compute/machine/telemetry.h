@@ -48,6 +48,8 @@ class TelemetrySampler {
 
   // The new interval counts from the last reading; at least 20 ms.
   void set_interval(double interval_s);
+  // Reads at once, then at the interval again.
+  void read_now();
 
  private:
   void loop(std::stop_token stop);
@@ -57,6 +59,7 @@ class TelemetrySampler {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   double interval_s_;
+  bool wanted_ = false;  // a reading, by read_now()
   std::jthread thread_;  // last member: uses all of the above
 };
 

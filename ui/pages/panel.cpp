@@ -395,7 +395,7 @@ std::string time_of_day(std::time_t when) {
 }
 
 std::string times_text(double times) {
-  return fmt::format("{:.{}f}", times, times < 9.995 ? 2 : 1);
+  return fmt::format("{:.{}f}", times, times < 9.995 ? 2 : times < 99.95 ? 1 : 0);
 }
 
 std::string date_of(std::time_t when) {

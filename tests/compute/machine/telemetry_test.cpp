@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+#include <variant>
+
 #include "compute/core/units.h"
 #include "compute/machine/sensors.h"
+#include "compute/run/channel.h"
 #include "tests/compute/machine/fake_root.h"
 #include "tests/support/fake_gpu/fake_gpu.h"
 
@@ -105,6 +110,27 @@ TEST(Telemetry, ReadsThisProcess) {
   EXPECT_GT(t.devices[0].memory_available_bytes, 0);
   EXPECT_GT(t.lab_rss_bytes, 1 * kMiB);
   EXPECT_GE(t.lab_cpu, 0);
+}
+
+TEST(TelemetrySampler, ReadsAtOnceOnRequest) {
+  Machine machine;
+  Channel channel;
+  constexpr double kNever_s = 3600;
+  TelemetrySampler sampler(machine, channel, kNever_s);
+  int readings = 0;
+  const auto wait_for = [&](int wanted) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (readings < wanted && std::chrono::steady_clock::now() < end) {
+      for (const Event& event : channel.drain()) {
+        if (std::holds_alternative<Telemetry>(event.payload)) ++readings;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return readings >= wanted;
+  };
+  ASSERT_TRUE(wait_for(2)) << "the first reading has no rates, so a second one follows";
+  sampler.read_now();
+  EXPECT_TRUE(wait_for(3));
 }
 
 TEST(Telemetry, CountsPinnedWorkspaceAndPoolBytes) {

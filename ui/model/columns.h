@@ -30,6 +30,16 @@ class Ema {
   double weight_ = 0;
 };
 
+// Moving average of a rate: the inverse of the average time, so that slow steps count as long as
+// they took.
+class RateEma {
+ public:
+  double add(double rate) { return 1 / time_.add(rate > 0 ? 1 / rate : kNoValue); }
+
+ private:
+  Ema time_;
+};
+
 // Removes the first `count` values.
 inline void drop_front(Column64& column, std::size_t count) {
   column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(count));

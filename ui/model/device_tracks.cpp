@@ -36,6 +36,7 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
   std::int64_t images = 0;
   for (const DeviceStep& device : step.devices) images += device.images;
   most_images_ = std::max(most_images_, images);
+  const double images_per_s = speed_.add(step.images_per_s);
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     const DeviceStep& device = step.devices[i];
     DeviceTrack& track = tracks_[i];
@@ -52,7 +53,7 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
       track.images = mean.images.add(static_cast<double>(device.images));
     }
     track.share = mean.share.add(share);
-    mean.shown_images_per_s = mean.images_per_s.add(step.images_per_s * share);
+    mean.shown_images_per_s = images_per_s * track.share;
     all_reduce_s_ += device.all_reduce_s;
     exposed_s_ += exposed_s;
   }

@@ -56,7 +56,7 @@ class DeviceTracks {
 
  private:
   struct Averages {
-    Ema compute, hidden, wait, exposed, images, share, images_per_s;
+    Ema compute, hidden, wait, exposed, images, share;
     double shown_images_per_s = 0;
   };
   bool fits(const std::vector<DeviceStep>& devices) const;
@@ -66,6 +66,7 @@ class DeviceTracks {
 
   std::vector<DeviceTrack> tracks_;
   std::vector<Averages> averages_;  // parallel to tracks_
+  RateEma speed_;                   // images per second of all
   Column64 step_, epoch_, t_s_, zeros_;
   std::size_t steps_per_point_ = 1;
   std::size_t steps_ = 0;  // since the last point

@@ -159,7 +159,8 @@ class TrainingRun {
   StepColumns steps_;
   DeviceTracks devices_;
   EpochColumns epochs_;
-  Ema accuracy_ema_, speed_ema_;
+  Ema accuracy_ema_;
+  RateEma speed_ema_;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
   std::optional<Insight> insight_;

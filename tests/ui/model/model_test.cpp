@@ -323,6 +323,16 @@ TEST_F(ModelTest, TransferCasesHaveFits) {
             "copy cpu:0 to cpu:0: 2 threads are faster than one thread for 180 KiB to 64.0 MiB.");
 }
 
+// A slow step counts as long as it took: 100 images in 1 s and in 3 s are 50 images/s.
+TEST(RateEmaTest, AveragesTimes) {
+  RateEma ema;
+  EXPECT_EQ(ema.add(100), 100);
+  double last = 0;
+  for (int i = 0; i < 2000; ++i) last = ema.add(i % 2 == 0 ? 100 : 100.0 / 3);
+  EXPECT_NEAR(last, 50, 2);
+  EXPECT_EQ(ema.add(0), last) << "not a rate";
+}
+
 TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   start(1, StartTraining{});
   send(1, training_started(true));

@@ -27,8 +27,11 @@ std::string result_of(const TransferResults& results) {
     if (copy != nullptr && (best == nullptr || copy->gb_per_s > best->gb_per_s)) best = copy;
   }
   if (best == nullptr) return "";
-  return trf("copies of {} at {}", format_bytes(best->bytes),
-             format_si(best->gb_per_s * 1e9, "B/s"));
+  const std::string rate = format_si(best->gb_per_s * 1e9, "B/s");
+  return results.pairs().size() == 1
+             ? trf("copies of {} at {}", format_bytes(best->bytes), rate)
+             : trf("copies of {} at best {}, {} to {}", format_bytes(best->bytes), rate,
+                   lab::to_string(best->from), lab::to_string(best->to));
 }
 
 std::string result_of(const MatmulResults& results) {
@@ -45,15 +48,26 @@ std::string result_of(const MatmulResults& results) {
 
 std::string result_of(const ScalingResults& results) {
   if (!results.request.measure) return "";  // its measured points are of an earlier job
-  const ScalingPoint* best = nullptr;
+  const ScalingPoint *best = nullptr, *alone = nullptr;
+  bool unsteady = false;
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
-    for (const ScalingPoint& point : results.measured(mode).points) {
+    const ScalingCurve& curve = results.measured(mode);
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+      const ScalingPoint& point = curve.points[i];
+      if (point.devices == 1) alone = &point;
       if (point.devices < 2 || point.shares_cores) continue;
-      if (best == nullptr || point.devices > best->devices) best = &point;
+      if (best != nullptr && point.devices <= best->devices) continue;
+      best = &point;
+      unsteady = curve.is_unsteady(i);
     }
   }
-  if (best == nullptr) return "";
-  return trf("{:.2f} times as fast on {} devices", best->speedup, best->devices);
+  if (best != nullptr) {
+    return unsteady
+               ? trf("{:.2f} times as fast on {} devices, unsteady", best->speedup, best->devices)
+               : trf("{:.2f} times as fast on {} devices", best->speedup, best->devices);
+  }
+  if (alone == nullptr) return "";
+  return trf("{} images/s on one device", format_si(alone->images_per_s, ""));
 }
 
 std::string result_of(const TrainingRun& run) {

@@ -14,6 +14,12 @@ namespace lab::ui {
 Device first_device(const StartTraining& training);
 
 // Points of one mode, by device count; the last one sent per count.
+// A range so wide that one figure would not stand for it.
+inline bool varies_much(double low, double high) {
+  constexpr double kMuch = 0.25;
+  return high - low >= kMuch * high;
+}
+
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;
@@ -21,6 +27,8 @@ struct ScalingCurve {
   Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured
+  // Whether the speed-up at points[i] varies by more than a quarter, p10 to p90 of the steps.
+  bool is_unsteady(std::size_t i) const { return varies_much(speedup_low[i], speedup_high[i]); }
 };
 
 struct PredictedCurve {

@@ -126,9 +126,31 @@ std::vector<std::pair<Device, Device>> TransferResults::pairs() const {
   return found;
 }
 
-std::string sentence(const TransferFit& fit) {
+namespace {
+
+// Whether a sample of sizes above `from_bytes` comes near the bandwidth of the level's line; true
+// without samples.
+bool is_reached(const TransferLevel& level, std::int64_t from_bytes,
+                std::span<const TransferSample> samples) {
+  constexpr double kNear = 0.75;
+  bool any = false, near = false;
+  for (const TransferSample& s : samples) {
+    const bool inside = level.to_bytes <= 0 || s.bytes <= level.to_bytes;
+    if (s.bytes <= from_bytes || !inside) continue;
+    any = true;
+    near = near || s.gb_per_s >= kNear * level.gb_per_s;
+  }
+  return near || !any;
+}
+
+}  // namespace
+
+std::string sentence(const TransferFit& fit, std::span<const TransferSample> samples) {
   std::vector<std::string> parts;
+  std::int64_t from_bytes = 0;
   for (const TransferLevel& level : fit.levels) {
+    const bool reached = is_reached(level, from_bytes, samples);
+    from_bytes = level.to_bytes;
     if (!level.holds()) continue;
     const std::string flow = format_si(level.gb_per_s * 1e9, "B/s");
     const std::string where = level.to_bytes > 0 ? trf("{} in {}, up to {}", flow, tr(level.name),
@@ -136,6 +158,12 @@ std::string sentence(const TransferFit& fit) {
                                                  : trf("{} in {}", flow, tr(level.name));
     // The intercept of an outer level's line is not the time of an empty call.
     const bool per_call = &level == &fit.levels.front() && level.latency_s > 0;
+    if (!reached) {
+      if (per_call) {
+        parts.push_back(trf("{} per call in {}", format_seconds(level.latency_s), tr(level.name)));
+      }
+      continue;
+    }
     parts.push_back(per_call ? trf("{} per call, then {}", format_seconds(level.latency_s), where)
                              : where);
   }

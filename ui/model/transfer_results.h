@@ -1,6 +1,7 @@
 #pragma once
 // One sweep of transfers: samples grouped into cases, each a curve over size.
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +54,9 @@ struct TransferResults {
 };
 
 // The levels whose line describes their samples: "85.0 ns per call, then 95.1 GB/s in L1, up
-// to 16.0 KiB; 9.60 GB/s in memory." Empty if there are none.
-std::string sentence(const TransferFit& fit);
+// to 16.0 KiB; 9.60 GB/s in memory." Empty if there are none. A bandwidth that no sample of its
+// level comes near, because the fixed cost rules there, is left out.
+std::string sentence(const TransferFit& fit, std::span<const TransferSample> samples = {});
 
 // What the measured copies of a pair show, from its fastest size and its largest one: "Copies
 // within cpu:0: 264 GB/s with arrays of 16.0 KiB, 20.9 GB/s with 1.00 GiB, 12.6 times slower."

@@ -171,7 +171,7 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   lab.open(Page::Transfers);
   const ui::WidgetRect* said = lab.backend.ui.widgets.find("transfers/cost/0");
   ASSERT_NE(said, nullptr);
-  EXPECT_NE(said->label.find("60.0 GB/s in L1"), std::string::npos) << said->label;
+  EXPECT_NE(said->label.find("200 ns per call in L1"), std::string::npos) << said->label;
   EXPECT_EQ(said->label.find("memory"), std::string::npos) << said->label;
   EXPECT_FALSE(lab.visible("transfers/fit_table"));
   lab.click("transfers/show_fits");
@@ -188,6 +188,17 @@ TEST(TransferCosts, OnlyTheFirstLevelHasACostPerCall) {
             "200 ns per call, then 60.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");
   fit.levels[0].residual = 0.2;
   EXPECT_EQ(ui::sentence(fit), "20.0 GB/s in memory.");
+}
+
+TEST(TransferCosts, OmitABandwidthThatNoSampleComesNear) {
+  const TransferFit fit = fit_of(TransferOp::Copy, 1);
+  const auto said = [&](double gb_per_s) {
+    const std::vector<TransferSample> samples = {
+        transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 8 * kKiB, gb_per_s)};
+    return ui::sentence(fit, samples);
+  };
+  EXPECT_EQ(said(50), "200 ns per call, then 60.0 GB/s in L1, up to 16.0 KiB.");
+  EXPECT_EQ(said(20), "200 ns per call in L1.");
 }
 
 TEST(TransferTabs, ALiveRunKeepsTheSweep) {

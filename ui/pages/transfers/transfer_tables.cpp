@@ -236,7 +236,7 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    if (const std::string text = sentence(*c.fit); !text.empty())
+    if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
       say(trf("{}, lines fitted to the samples: {}", c.label(), text));
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }

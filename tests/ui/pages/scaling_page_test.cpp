@@ -30,7 +30,7 @@ TEST(ScalingWords, SummarisesTheResult) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(holds(said[0], "divided evenly it would take 40.0 ms")) << said[0];
   EXPECT_TRUE(holds(said[0], "412 µs of exposed all-reduce")) << said[0];
-  EXPECT_TRUE(holds(said[0], "824 µs of all-reduce hidden behind backward")) << said[0];
+  EXPECT_TRUE(holds(said[0], "824 µs that the hidden all-reduce takes")) << said[0];
   EXPECT_TRUE(holds(said[0], "Faster work on smaller parts recovers 860 µs")) << said[0];
   const auto results = results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)});
   EXPECT_TRUE(holds(accuracy_sentence(results.measured(kStrong)), "81.27 % to 81.31 %"));
@@ -44,7 +44,8 @@ TEST(ScalingWords, WeakScalingIsComparedWithOneStep) {
   EXPECT_EQ(
       said[0],
       "A step takes 82.4 ms; one device takes 80.0 ms for its images. The difference: 500 µs of "
-      "exposed all-reduce, 500 µs of all-reduce hidden behind backward and 1.40 ms of slower "
+      "exposed all-reduce, 500 µs that the hidden all-reduce takes from computing and 1.40 ms of "
+      "slower "
       "parallel work.");
 }
 
@@ -95,6 +96,19 @@ TEST(ScalingWords, APredictionBesideOneDeviceIsNotChecked) {
   EXPECT_TRUE(holds(model_error_sentence(results, kStrong), "Not checked"));
   results.add(scaling_point(kStrong, 2));
   EXPECT_EQ(model_error_sentence(results, kStrong), "") << "measured, but not comparable";
+}
+
+TEST(ScalingWords, UnsteadyStepsCheckNoModel) {
+  ScalingPoint one = scaling_point(kStrong, 1), two = scaling_point(kStrong, 2);
+  ScalingResults results = results_of({one, two});
+  results.add(scaling_prediction(kStrong, 16));
+  ScalingPrediction checked = scaling_prediction(kStrong, 2);
+  checked.measured_step_s = 1.02 * checked.step_s;
+  results.add(checked);
+  EXPECT_TRUE(holds(model_error_sentence(results, kStrong), "checked against")) << "steady";
+  two.step.p90_s = 2 * two.step.median_s;
+  results.add(two);
+  EXPECT_TRUE(holds(model_error_sentence(results, kStrong), "too unsteady"));
 }
 
 TEST(ScalingWords, PredictionsAreMarked) {

@@ -175,13 +175,13 @@ struct ScalingFigure {
 };
 
 // A figure whose steps vary by more than a quarter is shown as a range.
-constexpr double kNarrow = 0.05, kUnsteady = 0.25;
+constexpr double kNarrow = 0.05;
 
 void set_range(ScalingFigure& figure, double median, double low, double high,
                std::string (*text)(double)) {
   if (high - low < kNarrow * high) return;
   const std::string range = trf("{} to {}", text(low), text(high));
-  figure.wide = high - low >= kUnsteady * high;
+  figure.wide = varies_much(low, high);
   if (figure.wide) {
     figure.value = range;
     figure.hint += "\n";
@@ -249,7 +249,8 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
                 tr("Calculated, not measured.")}};
   }
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
-  if (miss && (!figures.empty() || !results.withheld(mode).empty())) {
+  const bool trusted = !is_unsteady(results, mode) || !results.withheld(mode).empty();
+  if (miss && trusted && (!figures.empty() || !results.withheld(mode).empty())) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
                        trf("The model is {}: its largest error at device counts that were "
                            "measured.",

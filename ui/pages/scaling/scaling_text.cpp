@@ -43,7 +43,8 @@ std::vector<std::string> lost_parts(const StepParts& taken, double rest_s, doubl
     parts.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
   }
   if (matters(taken.hidden_s)) {
-    parts.push_back(trf("{} of all-reduce hidden behind backward", format_seconds(taken.hidden_s)));
+    parts.push_back(
+        trf("{} that the hidden all-reduce takes from computing", format_seconds(taken.hidden_s)));
   }
   if (matters(rest_s)) {
     parts.push_back(weak ? trf("{} of slower parallel work", format_seconds(rest_s))
@@ -134,6 +135,13 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
 
 std::string devices_text(int devices) {
   return devices == 1 ? tr("1 device") : trf("{} devices", devices);
+}
+
+bool is_unsteady(const ScalingResults& results, ScalingMode mode) {
+  const ScalingCurve& curve = results.measured(mode);
+  const ScalingPoint* best = best_point(curve);
+  return best != nullptr && best->devices > 1 &&
+         curve.is_unsteady(static_cast<std::size_t>(best - curve.points.data()));
 }
 
 const ScalingPoint* best_point(const ScalingCurve& curve) {
@@ -229,6 +237,9 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   const bool alone = std::ranges::none_of(results.measured(mode).points, several);
   if (errors.empty() && alone && !results.predicted(mode).points.empty()) {
     return tr("Not checked: there is no measurement on several devices to compare with.");
+  }
+  if (!errors.empty() && results.withheld(mode).empty() && is_unsteady(results, mode)) {
+    return tr("Not checked: the measured steps are too unsteady for that.");
   }
   // The reason for a withheld prediction states a single error already.
   if (errors.empty() || (errors.size() == 1 && !results.withheld(mode).empty())) return "";

@@ -130,7 +130,8 @@ void openblas_gemm(const GemmArgs& g, ThreadPool* pool) {
 Rung openblas_rung() {
   return {"openblas", "OpenBLAS",
           LAB_TEXT("The BLAS that most Linux programs use, with kernels in assembly: what a "
-                   "program gets without tuning."),
+                   "program gets without tuning. A version older than the processor uses kernels "
+                   "for an earlier one, far below its peak."),
           true, &in_row_blocks<&openblas_gemm, GemmArgs>};
 }
 

@@ -190,7 +190,9 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float width = bars.right - bars.left;
   list->AddRectFilled({bars.left, top}, {bars.right, bottom}, styled(ui.theme->raised), ui.px(3));
   const float full = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  const ImU32 color = kernel_color(p, line.device, line.name);
+  constexpr float kPale = 0.45F;
+  const bool elsewhere = line.sample != nullptr && line.sample->n != bars.size;
+  const ImU32 color = with_alpha(kernel_color(p, line.device, line.name), elsewhere ? kPale : 1.0F);
   list->AddRectFilled({bars.left, top}, {bars.left + full, bottom}, styled(color), ui.px(3));
   if (bars.library_share > 0) {
     const float x = bars.left + width * static_cast<float>(std::min(bars.library_share, 1.0));
@@ -332,13 +334,26 @@ void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device de
   record_item(p.ui, "matmul/ladder_sentence", "text", text);
 }
 
-// The marks drawn on the bars, which captions explain.
-struct Marks {
-  bool library = false, reference = false;
-};
+// Explains the marks on the bars, if there are any.
+void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
+  bool library = false, smaller = false, reference = false;
+  for (const Ladder& ladder : ladders) {
+    for (const Line& line : ladder.lines) {
+      if (line.sample == nullptr) continue;
+      library |= line.library;
+      smaller |= line.sample->n != ladder.size;
+      reference |= marked(line, ladder.peak != nullptr);
+    }
+  }
+  std::vector<std::string> key;
+  if (library) key.emplace_back(tr("Vertical line: the fastest library."));
+  if (smaller) key.emplace_back(tr("Pale: measured up to a smaller N."));
+  if (reference) key.emplace_back(tr("Diamonds: the reference's share of its own peak."));
+  for (const std::string& line : key) caption(p.ui, line);
+}
 
-Marks draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache,
-                  const TextColumns& columns, bool only_device) {
+void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const TextColumns& columns,
+                 bool only_device) {
   Ui& ui = p.ui;
   const Device device = ladder.device;
   const std::int64_t size = ladder.size;
@@ -379,7 +394,6 @@ Marks draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache,
     record(ui, item, path, "bar", line.title, bar_text(value_of(line, share, size)));
   }
   ImGui::PopStyleVar();
-  return {.library = library > 0, .reference = any_marked};
 }
 
 }  // namespace
@@ -408,15 +422,11 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const TextColumns columns = columns_of(p, ladders);
   const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
   if (!unfinished) draw_sentence(p, ladders, shown_device(p, results));
-  Marks marks;
+  draw_key(p, ladders);
   for (const Ladder& ladder : ladders) {
     if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});
-    const Marks here = draw_ladder(p, ladder, results.request.cache, columns, ladders.size() == 1);
-    marks.library |= here.library;
-    marks.reference |= here.reference;
+    draw_ladder(p, ladder, results.request.cache, columns, ladders.size() == 1);
   }
-  if (marks.library) caption(p.ui, tr("The vertical line marks the fastest library."));
-  if (marks.reference) caption(p.ui, tr("Diamonds: the reference's share of its own peak."));
 }
 
 }  // namespace lab::ui

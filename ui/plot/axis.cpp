@@ -253,7 +253,9 @@ Ticks linear(const TickRequest& r) {
   const bool tiny = !with_unit && biggest < 1e-4;
   out.unit = with_unit ? std::string(prefix.name).append(r.unit) : std::string();
   if (r.binary && r.unit.empty()) out.unit.append("B");
-  const int decimals = binary ? (step < prefix.factor ? 2 : 0) : decimals_for(step / prefix.factor);
+  const double unit_step = step / prefix.factor;
+  const int of_binary = unit_step >= 1 ? 0 : unit_step >= 0.25 ? 2 : 3;  // 1/8 is 0.125
+  const int decimals = binary ? of_binary : decimals_for(unit_step);
   for (Tick& t : out.ticks) {
     if (!t.major) continue;
     if (tiny) {

@@ -196,6 +196,14 @@ TEST(Ticks, LinearBinaryAxesStepInPowersOfTwo) {
   EXPECT_EQ(t.unit, "GiB");
 }
 
+TEST(Ticks, EighthsOfABinaryUnitAreExact) {
+  const Ticks t = make_ticks({.range = {0, 0.5 * 1073741824}, .max_labels = 4, .binary = true});
+  EXPECT_EQ(labels(t), (Labels{"0", "128", "256", "384", "512"}));
+  const Ticks mixed = make_ticks({.range = {0, 1073741824}, .max_labels = 8, .binary = true});
+  EXPECT_EQ(labels(mixed).at(1), "0.125");
+  EXPECT_EQ(labels(mixed).back(), "1.000");
+}
+
 TEST(Ticks, PlainSizesStayPlain) {
   EXPECT_EQ(labels(make_ticks({.scale = Scale::Log2, .range = {64, 512}, .max_labels = 6})),
             (Labels{"64", "128", "256", "512"}));

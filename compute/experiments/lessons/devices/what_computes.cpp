@@ -171,8 +171,8 @@ Lesson devices_lesson() {
           "main memory, unless the lab splits the cores into several devices; each GPU is a device "
           "of its own, with its own memory."),
       LAB_TEXT("Naming a device costs nothing and always works. Using it requires that it exists."),
-      LAB_TEXT("The chapter therefore adds two functions: try_gpu(i) falls back to the CPU, and "
-               "try_all_gpus() returns the CPU if there is no GPU.")};
+      LAB_TEXT("The chapter therefore adds two functions that also work where a GPU is missing: "
+               "try_gpu(i) for one device, and try_all_gpus() for all.")};
   info.steps = {
       {LAB_TEXT("The CPU"),
        {"torch.device('cpu')", "npx.cpu()", "tf.device('/CPU:0')", "jax.devices('cpu')[0]",
@@ -184,9 +184,9 @@ Lesson devices_lesson() {
        {"torch.cuda.device_count()", "npx.num_gpus()",
         "len(tf.config.list_physical_devices('GPU'))", "jax.device_count('gpu')",
         "machine.num_gpus()"}},
-      {LAB_TEXT("An eleventh GPU, or else the CPU"),
+      {LAB_TEXT("An eleventh GPU, if there is one"),
        {"try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "try_gpu(10)", "machine.try_gpu(10)"}},
-      {LAB_TEXT("All GPUs, or else the CPU"),
+      {LAB_TEXT("All GPUs, if there are any"),
        {"try_all_gpus()", "try_all_gpus()", "try_all_gpus()", "try_all_gpus()",
         "machine.try_all_gpus()"}},
       {LAB_TEXT("The load while a product runs"),

@@ -266,9 +266,10 @@ void lab_cpu(RightToLeft& at) {
   const float usual = text_size(font, trf("lab {:.1f} % of a core", 99.9)).x;
   const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
-  const ImVec2 pos(at.x, at.middle - font->FontSize / 2);
+  const float right = at.x + width;
+  const ImVec2 pos(right - text_size(font, text).x, at.middle - font->FontSize / 2);
   draw_text(ImGui::GetWindowDrawList(), font, pos, ui.theme->muted, text);
-  const ImVec2 max(pos.x + width, pos.y + font->FontSize);
+  const ImVec2 max(right, pos.y + font->FontSize);
   record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
   hint_at(ui, pos, max,
           trf("What the lab itself used since the last reading: time of the cores, and {} of "

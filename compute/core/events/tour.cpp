@@ -80,7 +80,7 @@ const char* question_text(TourQuestion question) {
     case TourQuestion::SmallCopy: return tr("How long does even the smallest piece of work take?");
     case TourQuestion::Training: break;
   }
-  return tr("How many images per second does a small network learn from?");
+  return tr("How many images per second does LeNet learn from?");
 }
 
 std::string value_text(const TourFigure& figure) {

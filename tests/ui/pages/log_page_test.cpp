@@ -110,9 +110,10 @@ TEST(LogPage, AJobsLineShowsTheTimeUsedByOtherPrograms) {
   model.apply(event(1, 3, JobFinished{}));
   Lab lab(std::move(model));
   lab.open(Page::Log);
-  EXPECT_EQ(lines_of(lab),
-            std::vector<std::string>{
-                "Training lenet on cpu:0 done; other programs used 12 % of the cores' time"});
+  EXPECT_EQ(
+      lines_of(lab),
+      std::vector<std::string>{
+          "Training lenet on cpu:0 done; other programs or the host took 12 % of the cores' time"});
   lab.view.forms.log.filter = "other programs";
   lab.frames(2);
   EXPECT_EQ(lines_of(lab).size(), 1U);

@@ -132,9 +132,9 @@ void main_memory(const Panel& p) {
   const auto memory = memory_in_use(p.model, p.model.machine().devices);
   if (!memory || memory->total_bytes <= 0) return;
   caption(p.ui, tr("Main memory in use"));
-  number(p.ui, memory->used_bytes ? trf("{} of {}", format_bytes(*memory->used_bytes),
-                                        format_bytes(memory->total_bytes))
-                                  : std::string("N/A"));
+  body(p.ui, memory->used_bytes ? trf("{} of {}", format_bytes(*memory->used_bytes),
+                                      format_bytes(memory->total_bytes))
+                                : std::string("N/A"));
   bar(p.ui, "devices/memory", memory->share(), p.ui.theme->muted,
       tr("Of the whole machine, by all programs."));
   if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
@@ -168,21 +168,20 @@ void split_field(const Panel& p) {
   }
 }
 
-void machine_fact(const Panel& p, const char* label, const std::string& value) {
-  caption(p.ui, label);
-  body(p.ui, value.empty() ? "N/A" : value);
-}
-
 void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const Card card(p, "devices/machine", tr("This machine"));
   if (!card) return;
   main_memory(p);
   split_field(p);
-  machine_fact(p, tr("Name"), machine.host);
-  machine_fact(p, tr("System"), machine.system);
-  machine_fact(p, tr("Kernel"), machine.kernel);
-  machine_fact(p, tr("Memory held by the lab"), format_bytes(p.model.lab_rss_bytes()));
+  FactColumns facts(p);
+  const auto add = [&](const char* label, const std::string& value) {
+    facts.add(label, value.empty() ? "N/A" : value);
+  };
+  add(tr("Name"), machine.host);
+  add(tr("System"), machine.system);
+  add(tr("Kernel"), machine.kernel);
+  facts.add(tr("This lab"), format_bytes(p.model.lab_rss_bytes()), tr("Memory held by the lab"));
 }
 
 }  // namespace

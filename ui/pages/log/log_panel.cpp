@@ -38,7 +38,8 @@ bool contains_text(std::string_view text, std::string_view part) {
 
 std::string text_of(const LogEntry& entry) {
   if (entry.others > 0) {
-    return trf("{}; other programs used {} of the cores' time", entry.text, percent(entry.others));
+    return trf("{}; other programs or the host took {} of the cores' time", entry.text,
+               percent(entry.others));
   }
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }

@@ -340,10 +340,15 @@ void statement_examples(const Panel& p) {
   draw_text(ImGui::GetWindowDrawList(), font,
             {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
   ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
-  const std::string last = lab::to_string(p.model.devices().back());
-  const std::string examples[] = {"X = ones(2, 3)", fmt::format("Y = X.copy_to({})", last),
-                                  "Z = Y + Y", "Z", "del Z"};
-  for (std::size_t i = 0; i < std::size(examples); ++i) {
+  std::vector<std::string> examples = {"X = ones(2, 3)"};
+  if (p.model.devices().size() > 1) {
+    const std::string last = lab::to_string(p.model.devices().back());
+    examples.insert(examples.end(), {fmt::format("Y = X.copy_to({})", last), "Z = Y + Y"});
+  } else {
+    examples.emplace_back("Z = X + X");
+  }
+  examples.insert(examples.end(), {"Z", "del Z"});
+  for (std::size_t i = 0; i < examples.size(); ++i) {
     ImGui::SameLine(0, 0);
     const float width = text_size(ui.fonts.body, examples[i]).x + ui.px(28);
     if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();

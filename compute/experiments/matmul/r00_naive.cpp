@@ -4,6 +4,7 @@
 // Limits   any M,N,K >= 0
 // Numerics FP32 accumulation in order of k; |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   the definition; bound: Higham 2002, ch. 3
+#include "compute/core/events/event.h"
 #include "compute/experiments/matmul/rung.h"
 
 namespace lab {

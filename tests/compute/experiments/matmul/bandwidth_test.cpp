@@ -17,6 +17,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<WorkingSet>& sets) {
   std::vector<std::string> names;
+  names.reserve(sets.size());
   for (const WorkingSet& set : sets) names.push_back(set.name);
   return names;
 }

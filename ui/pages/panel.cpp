@@ -201,8 +201,15 @@ float spare_height(const Panel& p) {
   return memory.stretched = memory.spare_heights[key_of(p.view.page)];
 }
 
-float form_height(const Panel& p) {
-  return p.folded() ? 0 : ImGui::GetContentRegionAvail().y / p.ui.scale - kPageEnd;
+float place_form(const Panel& p, const std::string& card) {
+  if (p.folded()) return 0;
+  const float least = ImGui::GetContentRegionAvail().y / p.ui.scale - kPageEnd;
+  const auto& heights = p.ui.memory.card_heights;
+  const auto known = heights.find(card);
+  const float height = known == heights.end() ? 0 : known->second;
+  const float beyond = std::max(0.0F, p.ui.px(height - least));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0F, ImGui::GetScrollY() - beyond));
+  return least;
 }
 
 void room_for_actions(const Panel& p) {

@@ -112,8 +112,10 @@ class StretchedArea {
 // most once per frame.
 float spare_height(const Panel& p);
 
-// Returns the height of a form's card: to the bottom of the window, or 0 (automatic) when folded.
-float form_height(const Panel& p);
+// Called before the card of a form: returns its least height, to the bottom of the window, or 0
+// (automatic) when folded. The card then follows the page's scrolling; one that is taller than the
+// window stays with its lower end in sight.
+float place_form(const Panel& p, const std::string& card);
 
 // Reserves space below the title of a folded form for the buttons of form_actions().
 void room_for_actions(const Panel& p);

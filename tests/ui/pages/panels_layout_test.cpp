@@ -283,6 +283,24 @@ TEST(Pages, LossIsLargeAndInSight) {
   }
 }
 
+TEST(Pages, FormsFollowTheScrolling) {
+  for (const Page page : {Page::Transfers, Page::Matmul, Page::Scaling}) {
+    const std::string form = std::string(ui::key_of(page)) + "/form";
+    SCOPED_TRACE(form);
+    Lab lab(make_scene(page, Scene::Done));
+    lab.open(page);
+    const float top = lab.backend.find(form)->min.y;
+    lab.scroll(-1000);
+    lab.frames(3);
+    ASSERT_TRUE(lab.visible(form));
+    EXPECT_GE(lab.backend.find(form)->max.y, 720 - 80);
+    EXPECT_FALSE(lab.backend.ui.wants_layout) << "the page has settled";
+    lab.scroll(1000);
+    lab.frames(3);
+    EXPECT_EQ(lab.backend.find(form)->min.y, top);
+  }
+}
+
 TEST(Pages, AutoSharesAreSuggestedOnlyIfTheyHelp) {
   const auto advises = [](ui::Model model, std::int64_t images) {
     model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));

@@ -92,7 +92,8 @@ void text_column(const Panel& p) {
   const auto track = lessons_of(p, lesson.track);
   const auto place = std::find(track.begin(), track.end(), &lesson) - track.begin() + 1;
   const std::string note = p.folded() ? "" : trf("{} of {}", place, track.size());
-  const Card card(p, "learn/lesson", tr(lesson.title), {.least = form_height(p), .note = note});
+  const Card card(p, "learn/lesson", tr(lesson.title),
+                  {.least = place_form(p, "learn/lesson"), .note = note});
   if (!card) return;
   room_for_actions(p);
   lesson_chooser(p, lesson);

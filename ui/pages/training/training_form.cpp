@@ -269,21 +269,9 @@ void fields_of_form(const Panel& p, TrainingForm& form) {
 
 }  // namespace
 
-// The form follows the page's scrolling; one that is taller than the window stays with its lower
-// end in sight.
-void keep_in_sight(const Panel& p) {
-  if (p.folded()) return;
-  const WidgetMemory& memory = p.ui.memory;
-  const auto known = memory.card_heights.find("training/form");
-  const float height = known == memory.card_heights.end() ? 0 : known->second;
-  const float beyond = std::max(0.0F, p.ui.px(height - form_height(p)));
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0F, ImGui::GetScrollY() - beyond));
-}
-
 void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
-  const float least = form_height(p);
-  keep_in_sight(p);
+  const float least = place_form(p, "training/form");
   Card card(p, "training/form", tr("Settings"), {.least = least});
   if (!card) return;
   room_for_actions(p);

@@ -93,7 +93,7 @@ std::string settings_text(const TransferForm& form) {
 
 void transfers_form(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
-  Card card(p, "transfers/form", tr("Settings"), {.least = form_height(p)});
+  Card card(p, "transfers/form", tr("Settings"), {.least = place_form(p, "transfers/form")});
   if (!card) return;
   room_for_actions(p);
   if (settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,

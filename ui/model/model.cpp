@@ -89,7 +89,7 @@ Page page_of(const JobCommand& command) {
 }
 
 Model::Model(MachineInfo machine, WallClock clock)
-    : clock_(clock),
+    : clock_(std::move(clock)),
       machine_(std::move(machine)),
       silicon_(std::make_shared<const Silicon>(silicon_of(machine_.devices))) {
   for (const DeviceInfo& info : machine_.devices) {

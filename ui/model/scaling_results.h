@@ -13,13 +13,13 @@ namespace lab::ui {
 // The device used where the experiment runs on a single one.
 Device first_device(const StartTraining& training);
 
-// Points of one mode, by device count; the last one sent per count.
 // A range so wide that one figure would not stand for it.
 inline bool varies_much(double low, double high) {
   constexpr double kMuch = 0.25;
   return high - low >= kMuch * high;
 }
 
+// Points of one mode, by device count; the last one sent per count.
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;

@@ -34,7 +34,7 @@ std::string numbers(const std::vector<int>& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void load(const Panel& p, const DeviceTelemetry& last) {
+void load_fact(const Panel& p, const DeviceTelemetry& last) {
   const Maybe<double>& load = last.utilisation;
   fact(p.ui, tr("Utilisation"),
        load ? Maybe<std::string>(percent(*load)) : Maybe<std::string>::missing(load.reason()),
@@ -152,7 +152,7 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
     Row row(p.ui, {-each, -kGutter, -each, 1});
     row.next();
     if (is_timed(info.device)) {
-      load(p, last);
+      load_fact(p, last);
       core_kinds(p, path + "/core_kinds", info);
       core_bars(p, path + "/cores", info, last, entry.color);
     } else {

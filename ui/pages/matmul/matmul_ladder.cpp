@@ -345,11 +345,9 @@ void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
       reference |= marked(line, ladder.peak != nullptr);
     }
   }
-  std::vector<std::string> key;
-  if (library) key.emplace_back(tr("Vertical line: the fastest library."));
-  if (smaller) key.emplace_back(tr("Pale: measured up to a smaller N."));
-  if (reference) key.emplace_back(tr("Diamonds: the reference's share of its own peak."));
-  for (const std::string& line : key) caption(p.ui, line);
+  if (library) caption(p.ui, tr("Vertical line: the fastest library."));
+  if (smaller) caption(p.ui, tr("Pale: measured up to a smaller N."));
+  if (reference) caption(p.ui, tr("Diamonds: the reference's share of its own peak."));
 }
 
 void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const TextColumns& columns,

@@ -174,11 +174,10 @@ struct ScalingFigure {
   bool wide = false;       // the value is that range, followed by its median
 };
 
-// A figure whose steps vary by more than a quarter is shown as a range.
-constexpr double kNarrow = 0.05;
-
+// Adds the range to a figure, or shows it in place of the figure if it is wide.
 void set_range(ScalingFigure& figure, double median, double low, double high,
                std::string (*text)(double)) {
+  constexpr double kNarrow = 0.05;
   if (high - low < kNarrow * high) return;
   const std::string range = trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);

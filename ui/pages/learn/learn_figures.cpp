@@ -82,10 +82,9 @@ static std::string gap_text(const LessonGap& gap) {
   const double ratio = gap.measured / gap.predicted;
   constexpr double kAlike = 0.01;
   if (std::abs(ratio - 1) < kAlike) return trf("{}, as predicted within 1 %", gap.what);
-  const std::string size = ratio >= 2 ? trf("{}, {:.3g} times the prediction", gap.what, ratio)
-                           : ratio > 1
-                               ? trf("{}, {} above the prediction", gap.what, percent(ratio - 1))
-                               : trf("{}, {} below the prediction", gap.what, percent(1 - ratio));
+  std::string size = ratio >= 2  ? trf("{}, {:.3g} times the prediction", gap.what, ratio)
+                     : ratio > 1 ? trf("{}, {} above the prediction", gap.what, percent(ratio - 1))
+                                 : trf("{}, {} below the prediction", gap.what, percent(1 - ratio));
   if (gap.parts.size() < 2) return size;
   const auto largest = std::ranges::max_element(
       gap.parts, {}, [&](const GapPart& part) { return ratio > 1 ? part.value : -part.value; });

@@ -398,6 +398,19 @@ TEST(Pages, SeveralDevicesAreNotOfferedToBeSplit) {
   }
 }
 
+TEST(Pages, BarsOfADeviceStayInsideItsCard) {
+  for (const float width : {1280.0F, 1920.0F, 2560.0F}) {
+    SCOPED_TRACE(width);
+    Lab lab(make_scene(Page::Devices, Scene::Done), 1, {width, 1080});
+    lab.open(Page::Devices);
+    const WidgetRect *card = lab.backend.find("devices/cpu:0"),
+                     *bar = lab.backend.find("devices/cpu:0/memory");
+    ASSERT_TRUE(card != nullptr && bar != nullptr);
+    EXPECT_LE(bar->max.x, card->max.x - 12) << "its padding";
+    EXPECT_LE(bar->max.x - bar->min.x, 601);
+  }
+}
+
 TEST(Pages, ADeviceNamesTheKindsOfItsCores) {
   MachineInfo machine = machine_of(1);
   const auto text_of_kinds = [](const MachineInfo& shown) {

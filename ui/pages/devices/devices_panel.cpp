@@ -147,9 +147,10 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
   const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
   if (!card) return;
   {
-    constexpr float kGutter = 16, kWidest = 600;  // units; a fact is no wider
-    const float each = std::min(kWidest, (width_left(p) - kGutter) / 2 - 1);
-    Row row(p.ui, {-each, -kGutter, -each, 1});
+    constexpr float kGutter = -16, kWidest = 600;  // units; a fact is no wider
+    const bool wide = width_left(p) > 2 * kWidest + 4 * -kGutter;
+    Row row(p.ui, wide ? std::vector<float>{-kWidest, kGutter, -kWidest, 1}
+                       : std::vector<float>{1, kGutter, 1});
     row.next();
     if (is_timed(info.device)) {
       load_fact(p, last);

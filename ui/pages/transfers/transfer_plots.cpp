@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "compute/core/language.h"
@@ -47,11 +46,19 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
 
 enum class TransferQuantity { Bandwidth, Time };
 
+constexpr double kAllSizes = std::numeric_limits<double>::infinity();
+
+// What a plot shows of each case.
+struct PlottedPart {
+  TransferQuantity quantity;
+  double largest = kAllSizes;  // size of an array
+};
+
 // Over all sizes the times span so many decades that every case looks alike, so the plot of times
 // ends where a case takes this many times the time of its smallest size.
 constexpr double kMostTimes = 20;
 
-// The largest size in the plot of times. Infinity if fewer than three sizes are below.
+// The largest size in the plot of times; kAllSizes if fewer than three sizes are below.
 double largest_timed(const std::vector<const TransferCase*>& cases) {
   double largest = 0;
   std::size_t sizes = 0;
@@ -64,7 +71,7 @@ double largest_timed(const std::vector<const TransferCase*>& cases) {
     sizes = std::max(sizes, below);
   }
   constexpr std::size_t kLeastSizes = 3;
-  return sizes < kLeastSizes ? std::numeric_limits<double>::infinity() : largest;
+  return sizes < kLeastSizes ? kAllSizes : largest;
 }
 
 void keep_up_to(plot::Series& s, double largest) {
@@ -92,18 +99,18 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results,
 }
 
 void add_curves(const Panel& p, const TransferResults& results,
-                const std::pair<Device, Device>& pair, TransferQuantity figure, double largest,
-                bool old, std::vector<plot::Series>& out) {
+                const std::pair<Device, Device>& pair, const PlottedPart& what, bool old,
+                std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
   for (const TransferCase* one : by_threads(results, pair)) {
     const TransferCase& c = *one;
     plot::Series s = case_series(p, c, old);
-    const bool time = figure == TransferQuantity::Time;
+    const bool time = what.quantity == TransferQuantity::Time;
     s.x = c.bytes;
     s.y = time ? c.time_s : c.gb_per_s;
     s.low = time ? c.time_low : c.gb_low;
     s.high = time ? c.time_high : c.gb_high;
-    if (time) keep_up_to(s, largest);
+    keep_up_to(s, what.largest);
     s.describe = [&c, cache, old](std::size_t i) {
       return (old ? tr("previous run") + std::string("\n") : "") + describe(c.samples[i], cache);
     };
@@ -114,33 +121,30 @@ void add_curves(const Panel& p, const TransferResults& results,
 // Adds the reference's cases, each in the colour of the matching case measured here.
 void add_reference(const Panel& p, const ReferenceMachine& machine,
                    const std::pair<Device, Device>& pair, const Overlay<TransferCase>& fitting,
-                   TransferQuantity figure, double largest, std::vector<plot::Series>& out) {
+                   const PlottedPart& what, std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
     if (!between(*curve.here, pair)) continue;
     const TransferCase& there = *curve.there;
-    const bool time = figure == TransferQuantity::Time;
+    const bool time = what.quantity == TransferQuantity::Time;
     out.push_back(reference_series(case_series(p, *curve.here, false), machine, curve, there.bytes,
                                    time ? there.time_s : there.gb_per_s));
-    if (time) keep_up_to(out.back(), largest);
+    keep_up_to(out.back(), what.largest);
   }
 }
 
 // `reference` may be null; `fitting` is then empty.
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
-                                 TransferQuantity figure, const ReferenceResults* reference,
+                                 const PlottedPart& what, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
-  const double largest = figure == TransferQuantity::Time
-                             ? largest_timed(by_threads(shown(kept), pair))
-                             : std::numeric_limits<double>::infinity();
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, pair, fitting, figure, largest, series);
+    add_reference(p, reference->machine, pair, fitting, what, series);
   }
   if (kept.previous && !kept.current.empty()) {
-    add_curves(p, *kept.previous, pair, figure, largest, true, series);
+    add_curves(p, *kept.previous, pair, what, true, series);
   }
-  add_curves(p, shown(kept), pair, figure, largest, false, series);
+  add_curves(p, shown(kept), pair, what, false, series);
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
@@ -239,11 +243,11 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
     }
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
-               curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
+               curves(p, kept, {TransferQuantity::Bandwidth}, reference, fitting), options, p.out);
   }
   pair.next();
-  const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
-  const bool cut = std::isfinite(largest_timed(cases));
+  const double largest = largest_timed(by_threads(shown(kept), shown_pair(p, shown(kept))));
+  const bool cut = largest < kAllSizes;
   const char* const title = cut ? tr("Time of small arrays") : tr("Time over size");
   if (Card card(p, "transfers/latency", title_with(p, title, kept),
                 {.hint = cut ? tr("The median time of one repetition, up to the last size at which "
@@ -257,7 +261,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
     const plot::Axes axes{.x = size,
                           .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
-               curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
+               curves(p, kept, {TransferQuantity::Time, largest}, reference, fitting), options,
+               p.out);
   }
 }
 

@@ -260,8 +260,8 @@ std::string percent(const Maybe<double>& share);  // or "N/A"
 std::string timing_text(const Timing& time);
 std::string conditions_text(const Conditions& conditions);
 std::string time_of_day(std::time_t when);  // "14:03:27", local; empty if unknown
-std::string times_text(double times);       // "1.94", "15.1", "197"
 std::string date_of(std::time_t when);      // "2026-03-27", the same
+std::string times_text(double times);       // "1.94", "15.1", "197"
 std::string describe(const MatmulSample& sample, CacheState cache);
 std::string describe(const TransferSample& sample, CacheState cache);
 std::vector<std::string> device_names(const MachineInfo& machine);

@@ -248,8 +248,8 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
                 tr("Calculated, not measured.")}};
   }
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
-  const bool trusted = !is_unsteady(results, mode) || !results.withheld(mode).empty();
-  if (miss && trusted && (!figures.empty() || !results.withheld(mode).empty())) {
+  if (miss && !too_unsteady_to_check(results, mode) &&
+      (!figures.empty() || !results.withheld(mode).empty())) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
                        trf("The model is {}: its largest error at device counts that were "
                            "measured.",

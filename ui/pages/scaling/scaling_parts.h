@@ -22,8 +22,9 @@ void draw_model_check(const Panel& p);
 // none, the point with the most devices; null if nothing was measured.
 const ScalingPoint* best_point(const ScalingCurve& curve);
 
-// Whether the steps that a prediction is checked against vary too much for that.
-bool is_unsteady(const ScalingResults& results, ScalingMode mode);
+// Whether the measured steps vary too much to check the model against them. A prediction that is
+// withheld for its error keeps that reason.
+bool too_unsteady_to_check(const ScalingResults& results, ScalingMode mode);
 
 // --- texts ----------------------------------------------------------------------------------
 std::string devices_text(int devices);  // "1 device", "2 devices"

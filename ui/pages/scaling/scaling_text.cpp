@@ -137,10 +137,10 @@ std::string devices_text(int devices) {
   return devices == 1 ? tr("1 device") : trf("{} devices", devices);
 }
 
-bool is_unsteady(const ScalingResults& results, ScalingMode mode) {
+bool too_unsteady_to_check(const ScalingResults& results, ScalingMode mode) {
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
-  return best != nullptr && best->devices > 1 &&
+  return results.withheld(mode).empty() && best != nullptr && best->devices > 1 &&
          curve.is_unsteady(static_cast<std::size_t>(best - curve.points.data()));
 }
 
@@ -238,7 +238,7 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   if (errors.empty() && alone && !results.predicted(mode).points.empty()) {
     return tr("Not checked: there is no measurement on several devices to compare with.");
   }
-  if (!errors.empty() && results.withheld(mode).empty() && is_unsteady(results, mode)) {
+  if (!errors.empty() && too_unsteady_to_check(results, mode)) {
     return tr("Not checked: the measured steps are too unsteady for that.");
   }
   // The reason for a withheld prediction states a single error already.

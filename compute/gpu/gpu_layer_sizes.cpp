@@ -90,10 +90,25 @@ void check_sizes(const GpuConvolution& c) {
   }
 }
 
+void check_f32(const GpuConvolution& c) {
+  check_sizes(c);
+  if (c.x.is_bf16() || c.y.is_bf16()) {
+    throw Error(Errc::InvalidArgument,
+                tr("convolution: arrays of bf16 need channels in multiples of 64, --dtype bf16 and "
+                   "a GPU of compute capability 9.0"));
+  }
+}
+
 void check_sizes(const GpuBatchNorm& norm) {
   constexpr const char* kName = "batch norm";
+  constexpr std::int64_t kBf16Channels = 8;  // that are read at once
   require_positive(kName, {{"rows", norm.rows}, {"channels", norm.channels}});
   require_addressable(kName, {norm.rows, norm.channels});
+  if ((norm.x.is_bf16() || norm.y.is_bf16()) && norm.channels % kBf16Channels != 0) {
+    throw Error(Errc::InvalidArgument,
+                trf("batch norm: {} channels; arrays of bf16 need a multiple of {}", norm.channels,
+                    kBf16Channels));
+  }
 }
 
 void check_sizes(const GpuActivate& activation) {
@@ -117,6 +132,9 @@ void check_sizes(const GpuAveragePool& pool) {
                     pool.kernel_h, pool.kernel_w, pool.in_h, pool.in_w));
   }
   require_addressable(kName, {pool.images, pool.out_h(), pool.out_w(), pool.channels});
+  if (pool.sigmoid && (pool.x.is_bf16() || pool.dx.is_bf16())) {
+    throw Error(Errc::InvalidArgument, tr("average pooling: a sigmoid needs FP32 arrays"));
+  }
 }
 
 void check_sizes(const GpuFlatten& flatten) {

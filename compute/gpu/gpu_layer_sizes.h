@@ -8,6 +8,8 @@ namespace lab {
 // are positive, fit each other, and give arrays of at most 2^31 - 1 elements.
 void check_sizes(const GpuGather& gather);
 void check_sizes(const GpuConvolution& convolution);
+// Also throws where x or y is not FP32.
+void check_f32(const GpuConvolution& convolution);
 void check_sizes(const GpuBatchNorm& norm);
 void check_sizes(const GpuActivate& activation);
 void check_sizes(const GpuAveragePool& pool);

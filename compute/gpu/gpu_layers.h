@@ -1,6 +1,7 @@
 #pragma once
 // The operations of training a network on a GPU. All arrays are device memory; images are NHWC,
-// [image, y, x, channel], in FP32, and labels are bytes.
+// [image, y, x, channel], and labels are bytes. Elements are FP32, except those of
+// GpuActivations, which have a type.
 //
 // Every function is asynchronous on `stream` and deterministic: equal arguments on equal GPUs give
 // equal bits. The lab's kernels sum in a fixed order, without atomics; library_layers.h states what
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "compute/core/dtype.h"
+#include "compute/gpu/gpu_activations.h"
 
 namespace lab {
 
@@ -58,16 +60,17 @@ struct GpuConvolution {
   // Operands are rounded to this precision; sums are FP32.
   Precision precision = Precision::F32;
 
-  const float* x = nullptr;
+  // x and dx are of one type, and so are y and dy.
+  ConstGpuActivations x = {};
   const float* weight = nullptr;
   const float* bias = nullptr;  // null: none is added
-  float* y = nullptr;
+  GpuActivations y = {};
   // Bits of the largest magnitudes of x and dy, if a batch norm has found them. Used with tf32.
   const std::uint32_t* x_largest = nullptr;
   const std::uint32_t* dy_largest = nullptr;
 
-  const float* dy = nullptr;
-  float* dx = nullptr;
+  ConstGpuActivations dy = {};
+  GpuActivations dx = {};
   bool accumulate = false;  // dx += instead of dx =
   // Set for an input gradient that follows the weight gradient of the same GpuConvolution, with
   // nothing in between that uses the workspace: it still holds what the latter made of dy.
@@ -88,7 +91,9 @@ struct GpuConvolution {
 
 // Batch normalisation over the `rows` pixels of all images, then the addition of `residual` and a
 // relu, where given.
-//   x, y, residual, dx, dresidual [rows, channels]   all other arrays [channels]
+//   x, y, residual, dx, dy, dresidual [rows, channels]   all other arrays [channels]
+// x and dx are of one type, and so are all others of the first line. A bf16 array needs a number of
+// channels that is a multiple of 8.
 struct GpuBatchNorm {
   std::int64_t rows = 0, channels = 0;
   std::int64_t images = 1;  // to which the rows belong; changes no result
@@ -96,8 +101,8 @@ struct GpuBatchNorm {
   bool relu = false;
   float eps = 1e-5F, momentum = 0.1F;
 
-  const float* x = nullptr;
-  const float* residual = nullptr;  // null: none
+  ConstGpuActivations x = {};
+  ConstGpuActivations residual = {};  // null: none
   const float* weight = nullptr;
   const float* bias = nullptr;
   // The bias that the producer of x did not add. It shifts the running mean only. Null: none.
@@ -106,11 +111,11 @@ struct GpuBatchNorm {
   float* running_variance = nullptr;   // towards the unbiased variance
   float* mean = nullptr;               // of the pass; written in training, read by backward
   float* inverse_deviation = nullptr;  // likewise: 1 / sqrt(variance + eps)
-  float* y = nullptr;
+  GpuActivations y = {};
 
-  const float* dy = nullptr;
-  float* dx = nullptr;         // overwritten; null: not computed
-  float* dresidual = nullptr;  // overwritten; null: not computed
+  ConstGpuActivations dy = {};
+  GpuActivations dx = {};         // overwritten; null: not computed
+  GpuActivations dresidual = {};  // overwritten; null: not computed
   float* dweight = nullptr;
   float* dbias = nullptr;
 
@@ -135,15 +140,15 @@ struct GpuActivate {
 
 // Average pooling without padding, out = floor((in - kernel) / stride) + 1. With `sigmoid`, x is
 // first replaced by its sigmoid, in place, and backward multiplies by its derivative.
-//   x, dx [images, in_h, in_w, channels]   y, dy [images, out_h, out_w, channels]
+//   x, dx [images, in_h, in_w, channels], of one type   y, dy [images, out_h, out_w, channels]
 struct GpuAveragePool {
   std::int64_t images = 0, in_h = 0, in_w = 0, channels = 0;
   std::int64_t kernel_h = 1, kernel_w = 1, stride = 1;
   bool sigmoid = false;
-  float* x = nullptr;
+  GpuActivations x = {};  // FP32 with `sigmoid`
   float* y = nullptr;
   const float* dy = nullptr;
-  float* dx = nullptr;
+  GpuActivations dx = {};
   bool accumulate = false;  // dx += instead of dx =; not with `sigmoid`
 
   std::int64_t out_h() const { return (in_h - kernel_h) / stride + 1; }
@@ -212,12 +217,19 @@ class GpuLayers {
     return {};
   }
 
-  // Scratch memory for the operation and up to its number of images or rows; possibly 0. Pointers
-  // are not read.
+  // Whether x, y and their gradients may be bf16 in a convolution of these sizes and this precision.
+  // All other operations take bf16 where their arrays have a type, or none do.
+  virtual bool takes_bf16(const GpuConvolution& convolution) const {
+    static_cast<void>(convolution);
+    return false;
+  }
+
+  // Scratch memory for the operation and up to its number of images or rows; possibly 0. Of arrays,
+  // only the types are read.
   virtual std::int64_t workspace_bytes(const GpuConvolution& convolution) const = 0;
   virtual std::int64_t workspace_bytes(const GpuBatchNorm& norm) const = 0;
   // Memory that a convolution keeps from the forward pass until its gradients are computed, for its
-  // number of images or fewer; possibly 0. Pointers are not read.
+  // number of images or fewer; possibly 0. Of arrays, only the types are read.
   virtual std::int64_t kept_bytes(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return 0;
@@ -235,7 +247,7 @@ class GpuLayers {
   // dbias from dy
   virtual void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
   // Whether the weight gradient writes no memory that the two others use, nor they any of its, so
-  // that it can run beside them. Pointers are not read.
+  // that it can run beside them. Of arrays, only the types are read.
   virtual bool gradients_are_independent(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return false;

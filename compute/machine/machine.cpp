@@ -229,6 +229,7 @@ void Machine::add_emulated_gpus(const MachineOptions& options) {
   emulated_gpus_ =
       std::make_shared<EmulatedGpus>(EmulatedGpuOptions{.gpus = num_emulated_gpus_,
                                                         .checked = options.check_emulation,
+                                                        .layers = options.emulated_layers,
                                                         .library = options.emulated_library});
   for (GpuDevice* gpu : emulated_gpus_->devices()) {
     info_.devices.push_back(describe_emulated_gpu(gpu->facts()));

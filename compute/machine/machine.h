@@ -59,7 +59,8 @@ struct MachineOptions {
   int emulated_gpus = 0;
   // All checks of the emulator, for tests; without them kernels run faster.
   bool check_emulation = true;
-  // As EmulatedGpuOptions::library, for tests.
+  // As EmulatedGpuOptions::layers and library, for tests.
+  std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu)> emulated_layers = nullptr;
   std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu, GpuLayers& own)> emulated_library =
       nullptr;
   // Number of lab processes on this host, among which memory and CPU quota are divided evenly.

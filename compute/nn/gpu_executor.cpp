@@ -131,6 +131,7 @@ class GpuExecutor final : public Executor {
   };
 
   GpuStream& stream() const { return gpu_.main_stream(); }
+  void choose_types(std::int64_t max_batch);
   GpuPass make_pass(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_forward(const BatchMemory& memory, std::int64_t batch, bool training, Kernels kernels);
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
@@ -166,8 +167,29 @@ class GpuExecutor final : public Executor {
   std::vector<float> floats_;
 };
 
+// Makes bf16 the values that all of their operations take so.
+void GpuExecutor::choose_types(std::int64_t max_batch) {
+  const bool bf16 = kernels_.products == Precision::BF16 && !kernels_.library;
+  for (Value& value : plan_.values) value.dtype = bf16 ? DType::BF16 : DType::F32;
+  plan_.values.front().dtype = DType::F32;  // of which the batch is made
+  const GpuPass pass = make_pass({}, max_batch, true, Kernels::Lab);
+  const auto refused = [&](const Op& op, Value& value) {
+    if (value.dtype == DType::F32 || op.gpu_takes_bf16(pass, value)) return false;
+    value.dtype = DType::F32;
+    return true;
+  };
+  for (bool changed = bf16; changed;) {
+    changed = false;
+    for (const auto& op : plan_.ops) {
+      changed = refused(*op, *op->output) || changed;
+      for (const Input& input : op->inputs) changed = refused(*op, *input.value) || changed;
+    }
+  }
+}
+
 void GpuExecutor::prepare(std::int64_t max_batch) {
   graphs_.clear();
+  choose_types(max_batch);
   workspace_bytes_ = 0;
   kept_bytes_.assign(plan_.ops.size(), 0);
   for (const Kernels kernels : {Kernels::Lab, Kernels::Library}) {

@@ -233,7 +233,7 @@ Activations plan_activations(NetworkPlan& plan, Executor& executor, std::int64_t
   const std::int64_t in_blocks = ceil_div(max_batch, lanes) * lanes;
   for (const Lifetime& live : a.lives) {
     const std::int64_t images = live.inside ? in_blocks : max_batch;
-    const std::int64_t bytes = live.value->shape.size() * images * 4;
+    const std::int64_t bytes = live.value->shape.size() * images * size_of(live.value->dtype);
     request(bytes, live.data);
     if (has_grad(live, library)) request(bytes, live.grad);
     if (live.restored.first >= 0) request(bytes, live.restored);

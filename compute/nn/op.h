@@ -41,6 +41,11 @@ struct Value {
   // alone writes them. Null otherwise.
   std::uint32_t* largest = nullptr;
   std::uint32_t* grad_largest = nullptr;
+  // On a GPU, data and grad may be arrays of bf16 in the memory that the pointers name.
+  DType dtype = DType::F32;
+
+  GpuActivations gpu_data() const { return {data, dtype}; }
+  GpuActivations gpu_grad() const { return {grad, dtype}; }
 };
 
 class Op;
@@ -188,6 +193,12 @@ class Op {
   virtual std::int64_t gpu_workspace_bytes(const GpuPass& pass) const {
     static_cast<void>(pass);
     return 0;
+  }
+  // Whether `value`, an input or the output, and its gradient may be bf16 while the operation's other
+  // values are of the types that they have.
+  virtual bool gpu_takes_bf16(const GpuPass& pass, const Value& value) const {
+    static_cast<void>(pass), static_cast<void>(value);
+    return false;
   }
   // Whether the operation finds the largest magnitudes of its output and of its first input's
   // gradient.

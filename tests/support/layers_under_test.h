@@ -4,7 +4,10 @@
 // linked into both.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +23,16 @@ class LayersUnderTest {
   virtual ~LayersUnderTest() = default;
   LayersUnderTest(const LayersUnderTest&) = delete;
   LayersUnderTest& operator=(const LayersUnderTest&) = delete;
+
+  // Round to the nearest bf16, ties to even.
+  static std::uint16_t rounded_bits(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+  }
+  static float rounded_to(float value, DType dtype) {
+    if (dtype == DType::F32) return value;
+    return std::bit_cast<float>(std::uint32_t{rounded_bits(value)} << 16);
+  }
 
   virtual GpuLayers& layers() = 0;
   virtual GpuStream& stream() = 0;
@@ -44,7 +57,31 @@ class LayersUnderTest {
         make({name, values.size(), sizeof(T), /*read_only=*/false}, values.data()));
   }
 
+  // The same for activations, whose values are rounded to the type.
+  ConstGpuActivations input(const std::string& name, const std::vector<float>& values,
+                            DType dtype) {
+    if (dtype == DType::F32) return input(name, values);
+    return {input(name, bits_of(values)), dtype};
+  }
+  GpuActivations output(const std::string& name, std::size_t count, DType dtype) {
+    if (dtype == DType::F32) return output<float>(name, count);
+    return {output<std::uint16_t>(name, count), dtype};
+  }
+  GpuActivations inout(const std::string& name, const std::vector<float>& values, DType dtype) {
+    if (dtype == DType::F32) return inout(name, values);
+    return {inout(name, bits_of(values)), dtype};
+  }
+
   // Waits for the stream.
+  std::vector<float> values(ConstGpuActivations array, std::size_t count) {
+    if (!array.is_bf16()) return values(array.f32(), count);
+    std::vector<float> all;
+    all.reserve(count);
+    for (const std::uint16_t bits : values(array.bf16(), count)) {
+      all.push_back(std::bit_cast<float>(std::uint32_t{bits} << 16));
+    }
+    return all;
+  }
   template <typename T>
   std::vector<T> values(const T* array, std::size_t count) {
     std::vector<T> values(count);
@@ -60,6 +97,13 @@ class LayersUnderTest {
   };
   virtual void* make(const Array& array, const void* values) = 0;
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
+
+ private:
+  static std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
+    std::vector<std::uint16_t> bits(values.size());
+    std::transform(values.begin(), values.end(), bits.begin(), rounded_bits);
+    return bits;
+  }
 };
 
 // Tiles of convolutions. The emulator can use larger ones for small products, and wgmma; a GPU

@@ -92,7 +92,7 @@ std::optional<std::string> LibraryLayers::unsupported(Precision precision) const
 // ---- Convolutions
 
 void LibraryLayers::require(const GpuConvolution& c) const {
-  check_sizes(c);
+  check_f32(c);
   if (const auto why = unsupported(c.precision)) throw Error(Errc::Unsupported, *why);
 }
 
@@ -133,18 +133,18 @@ void LibraryLayers::convolution_forward(const GpuConvolution& c, GpuStream& stre
   const CudnnTensor* const y = output_of(calls_, c);
   if (is_linear(c)) {
     multiply({CublasOperation::Transpose, CublasOperation::None, c.out_c, c.images, c.in_c,
-              c.weight, c.x, c.in_c, c.in_c, c.y, 0},
+              c.weight, c.x.f32(), c.in_c, c.in_c, c.y.f32(), 0},
              c);
   } else {
     const Workspace workspace = workspace_of(c);
     const PassPlan& plan = plans_.plan(c, ConvolutionPass::Forward, workspace.bytes);
     calls_.check(
-        calls_.dnn.forward(calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x, plans_.filter(c),
+        calls_.dnn.forward(calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), plans_.filter(c),
                            c.weight, plan.convolution.get(), plan.algorithm, workspace.data,
-                           static_cast<std::size_t>(workspace.bytes), &kZero, y, c.y),
+                           static_cast<std::size_t>(workspace.bytes), &kZero, y, c.y.f32()),
         "cudnnConvolutionForward", [&] { return describe(c); });
   }
-  if (c.bias != nullptr) add_channels(c.bias, 1, y, c.y, c.out_c);
+  if (c.bias != nullptr) add_channels(c.bias, 1, y, c.y.f32(), c.out_c);
 }
 
 void LibraryLayers::convolution_input_gradient(const GpuConvolution& c, GpuStream& stream) {
@@ -154,7 +154,7 @@ void LibraryLayers::convolution_input_gradient(const GpuConvolution& c, GpuStrea
   const float beta = c.accumulate ? kOne : kZero;
   if (is_linear(c)) {
     multiply({CublasOperation::None, CublasOperation::None, c.in_c, c.images, c.out_c, c.weight,
-              c.dy, c.in_c, c.out_c, c.dx, beta},
+              c.dy.f32(), c.in_c, c.out_c, c.dx.f32(), beta},
              c);
     return;
   }
@@ -162,8 +162,8 @@ void LibraryLayers::convolution_input_gradient(const GpuConvolution& c, GpuStrea
   const PassPlan& plan = plans_.plan(c, ConvolutionPass::InputGradient, workspace.bytes);
   calls_.check(calls_.dnn.backward_data(
                    calls_.dnn_handle(), &kOne, plans_.filter(c), c.weight, output_of(calls_, c),
-                   c.dy, plan.convolution.get(), plan.algorithm, workspace.data,
-                   static_cast<std::size_t>(workspace.bytes), &beta, input_of(calls_, c), c.dx),
+                   c.dy.f32(), plan.convolution.get(), plan.algorithm, workspace.data,
+                   static_cast<std::size_t>(workspace.bytes), &beta, input_of(calls_, c), c.dx.f32()),
                "cudnnConvolutionBackwardData", [&] { return describe(c); });
 }
 
@@ -172,15 +172,15 @@ void LibraryLayers::convolution_weight_gradient(const GpuConvolution& c, GpuStre
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
   if (is_linear(c)) {
-    multiply({CublasOperation::None, CublasOperation::Transpose, c.in_c, c.out_c, c.images, c.x,
-              c.dy, c.in_c, c.out_c, c.dweight, 0},
+    multiply({CublasOperation::None, CublasOperation::Transpose, c.in_c, c.out_c, c.images, c.x.f32(),
+              c.dy.f32(), c.in_c, c.out_c, c.dweight, 0},
              c);
     return;
   }
   const Workspace workspace = workspace_of(c);
   const PassPlan& plan = plans_.plan(c, ConvolutionPass::WeightGradient, workspace.bytes);
   calls_.check(calls_.dnn.backward_filter(
-                   calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x, output_of(calls_, c), c.dy,
+                   calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), output_of(calls_, c), c.dy.f32(),
                    plan.convolution.get(), plan.algorithm, workspace.data,
                    static_cast<std::size_t>(workspace.bytes), &kZero, plans_.filter(c), c.dweight),
                "cudnnConvolutionBackwardFilter", [&] { return describe(c); });
@@ -190,7 +190,7 @@ void LibraryLayers::convolution_bias_gradient(const GpuConvolution& c, GpuStream
   require(c);
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
-  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, output_of(calls_, c), c.dy,
+  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, output_of(calls_, c), c.dy.f32(),
                                         &kZero, calls_.tensor(1, c.out_c), c.dbias),
                "cudnnConvolutionBackwardBias", [&] { return describe(c); });
 }
@@ -213,7 +213,7 @@ void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stre
   const CudnnTensor* const parameters = calls_.tensor(1, norm.channels);
   if (norm.training) {
     calls_.check(f.norm_forward(handle, CudnnNormMode::SpatialPersistent, &kOne, &kZero, rows,
-                                norm.x, rows, norm.y, parameters, norm.weight, norm.bias,
+                                norm.x.f32(), rows, norm.y.f32(), parameters, norm.weight, norm.bias,
                                 double{norm.momentum}, norm.running_mean, norm.running_variance,
                                 double{norm.eps}, norm.mean, norm.inverse_deviation),
                  "cudnnBatchNormalizationForwardTraining", sizes);
@@ -229,16 +229,16 @@ void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stre
       add_channels(norm.left_bias, -1, parameters, norm.mean, norm.channels);
       mean = norm.mean;
     }
-    calls_.check(f.norm_inference(handle, CudnnNormMode::Spatial, &kOne, &kZero, rows, norm.x, rows,
-                                  norm.y, parameters, norm.weight, norm.bias, mean,
+    calls_.check(f.norm_inference(handle, CudnnNormMode::Spatial, &kOne, &kZero, rows, norm.x.f32(), rows,
+                                  norm.y.f32(), parameters, norm.weight, norm.bias, mean,
                                   norm.running_variance, double{norm.eps}),
                  "cudnnBatchNormalizationForwardInference", sizes);
   }
   if (norm.residual != nullptr) {
-    calls_.check(f.add_tensor(handle, &kOne, rows, norm.residual, &kOne, rows, norm.y),
+    calls_.check(f.add_tensor(handle, &kOne, rows, norm.residual.f32(), &kOne, rows, norm.y.f32()),
                  "cudnnAddTensor", sizes);
   }
-  if (norm.relu) activate(CudnnActivationMode::Relu, rows, norm.y);
+  if (norm.relu) activate(CudnnActivationMode::Relu, rows, norm.y.f32());
 }
 
 void LibraryLayers::batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) {
@@ -251,19 +251,19 @@ void LibraryLayers::batch_norm_backward(const GpuBatchNorm& norm, GpuStream& str
   const auto sizes = [&] { return describe(norm); };
   const CudnnFunctions& f = calls_.dnn;
   const CudnnTensor* const rows = rows_of(calls_, norm);
-  const float* gradient = norm.dy;
+  const float* gradient = norm.dy.f32();
   if (norm.relu) {
     float* const into =
-        needs_gradient_memory(norm) ? reinterpret_cast<float*>(norm.workspace) : norm.dresidual;
-    activate_backward(CudnnActivationMode::Relu, rows, norm.y, norm.dy, into);
+        needs_gradient_memory(norm) ? reinterpret_cast<float*>(norm.workspace) : norm.dresidual.f32();
+    activate_backward(CudnnActivationMode::Relu, rows, norm.y.f32(), norm.dy.f32(), into);
     gradient = into;
   } else if (norm.dresidual != nullptr) {
     calls_.check(
-        f.add_tensor(calls_.dnn_handle(), &kOne, rows, norm.dy, &kZero, rows, norm.dresidual),
+        f.add_tensor(calls_.dnn_handle(), &kOne, rows, norm.dy.f32(), &kZero, rows, norm.dresidual.f32()),
         "cudnnAddTensor", sizes);
   }
   calls_.check(f.norm_backward(calls_.dnn_handle(), CudnnNormMode::SpatialPersistent, &kOne, &kZero,
-                               &kOne, &kZero, rows, norm.x, rows, gradient, rows, norm.dx,
+                               &kOne, &kZero, rows, norm.x.f32(), rows, gradient, rows, norm.dx.f32(),
                                calls_.tensor(1, norm.channels), norm.weight, norm.dweight,
                                norm.dbias, double{norm.eps}, norm.mean, norm.inverse_deviation),
                "cudnnBatchNormalizationBackward", sizes);
@@ -305,10 +305,10 @@ void LibraryLayers::average_pool_forward(const GpuAveragePool& pool, GpuStream& 
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
   const CudnnTensor* const x = calls_.tensor(pool.images, pool.channels, pool.in_h, pool.in_w);
-  if (pool.sigmoid) activate(CudnnActivationMode::Sigmoid, x, pool.x);
+  if (pool.sigmoid) activate(CudnnActivationMode::Sigmoid, x, pool.x.f32());
   calls_.check(calls_.dnn.pooling_forward(
                    calls_.dnn_handle(), calls_.pooling(pool.kernel_h, pool.kernel_w, pool.stride),
-                   &kOne, x, pool.x, &kZero,
+                   &kOne, x, pool.x.f32(), &kZero,
                    calls_.tensor(pool.images, pool.channels, pool.out_h(), pool.out_w()), pool.y),
                "cudnnPoolingForward", [&] { return describe(pool); });
 }
@@ -324,9 +324,9 @@ void LibraryLayers::average_pool_backward(const GpuAveragePool& pool, GpuStream&
   const float beta = pool.accumulate ? kOne : kZero;
   calls_.check(calls_.dnn.pooling_backward(
                    calls_.dnn_handle(), calls_.pooling(pool.kernel_h, pool.kernel_w, pool.stride),
-                   &kOne, y, pool.y, y, pool.dy, x, pool.x, &beta, x, pool.dx),
+                   &kOne, y, pool.y, y, pool.dy, x, pool.x.f32(), &beta, x, pool.dx.f32()),
                "cudnnPoolingBackward", [&] { return describe(pool); });
-  if (pool.sigmoid) activate_backward(CudnnActivationMode::Sigmoid, x, pool.x, pool.dx, pool.dx);
+  if (pool.sigmoid) activate_backward(CudnnActivationMode::Sigmoid, x, pool.x.f32(), pool.dx.f32(), pool.dx.f32());
 }
 
 }  // namespace lab::library

@@ -245,14 +245,14 @@ GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
           .stride = shape_.stride,
           .padding = shape_.padding,
           .precision = pass.products,
-          .x = in().data,
+          .x = in().gpu_data(),
           .weight = pass.state.value(weight_),
           .bias = add_bias_ ? pass.state.value(bias_) : nullptr,
-          .y = output->data,
+          .y = output->gpu_data(),
           .x_largest = in().largest,
           .dy_largest = output->grad_largest,
-          .dy = output->grad,
-          .dx = in().grad,
+          .dy = output->gpu_grad(),
+          .dx = in().gpu_grad(),
           .accumulate = inputs[0].accumulate,
           .dweight = pass.state.grad(weight_),
           .dbias = add_bias_ ? pass.state.grad(bias_) : nullptr,  // otherwise stays zero
@@ -267,6 +267,10 @@ std::int64_t Convolution::gpu_workspace_bytes(const GpuPass& pass) const {
 
 std::int64_t Convolution::gpu_kept_bytes(const GpuPass& pass) const {
   return pass.layers().kept_bytes(gpu_convolution(pass));
+}
+
+bool Convolution::gpu_takes_bf16(const GpuPass& pass, const Value& /*value*/) const {
+  return pass.layers().takes_bf16(gpu_convolution(pass));
 }
 
 void Convolution::gpu_forward(const GpuPass& pass) {

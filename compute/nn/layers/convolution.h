@@ -71,6 +71,7 @@ class Convolution final : public Op {
   void backward(const Pass& pass) override;
   std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
   std::int64_t gpu_kept_bytes(const GpuPass& pass) const override;
+  bool gpu_takes_bf16(const GpuPass& pass, const Value& value) const override;
   std::string gpu_method(Kernels kernels) const override {
     return kernels == Kernels::Library ? "cudnn" : "implicit gemm";
   }

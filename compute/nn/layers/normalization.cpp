@@ -174,8 +174,8 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
           .relu = relu_,
           .eps = static_cast<float>(kEps),
           .momentum = static_cast<float>(kMomentum),
-          .x = in().data,
-          .residual = residual ? in(1).data : nullptr,
+          .x = in().gpu_data(),
+          .residual = residual ? in(1).gpu_data() : nullptr,
           .weight = pass.state.value(weight_),
           .bias = pass.state.value(bias_),
           .left_bias = left_bias_ == nullptr ? nullptr : pass.state.value(*left_bias_),
@@ -183,10 +183,10 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
           .running_variance = running.second,
           .mean = latest.first,
           .inverse_deviation = latest.second,
-          .y = output->data,
-          .dy = output->grad,
-          .dx = inputs[0].needs_grad ? in().grad : nullptr,
-          .dresidual = residual && inputs[1].needs_grad ? in(1).grad : nullptr,
+          .y = output->gpu_data(),
+          .dy = output->gpu_grad(),
+          .dx = inputs[0].needs_grad ? in().gpu_grad() : nullptr,
+          .dresidual = residual && inputs[1].needs_grad ? in(1).gpu_grad() : nullptr,
           .dweight = pass.state.grad(weight_),
           .dbias = pass.state.grad(bias_),
           .y_largest = tf32 ? output->largest : nullptr,
@@ -196,6 +196,14 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
 
 std::int64_t BatchNorm::gpu_workspace_bytes(const GpuPass& pass) const {
   return pass.layers().workspace_bytes(gpu_norm(pass));
+}
+
+// The residual and the output are of one type.
+bool BatchNorm::gpu_takes_bf16(const GpuPass& /*pass*/, const Value& value) const {
+  constexpr std::int64_t kChannels = 8;  // that are read at once
+  if (channels_ % kChannels != 0) return false;
+  if (&value == &in() || !has_residual()) return true;
+  return in(1).dtype == output->dtype;
 }
 
 void BatchNorm::gpu_forward(const GpuPass& pass) {

@@ -139,10 +139,10 @@ GpuAveragePool AveragePool::gpu_pool(const GpuPass& pass) const {
           .kernel_w = shape_.kernel_w,
           .stride = shape_.stride,
           .sigmoid = sigmoid_,
-          .x = in().data,
+          .x = in().gpu_data(),
           .y = output->data,
           .dy = output->grad,
-          .dx = in().grad,
+          .dx = in().gpu_grad(),
           .accumulate = inputs[0].accumulate};
 }
 

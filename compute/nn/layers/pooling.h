@@ -43,6 +43,9 @@ class AveragePool final : public Op {
   const LaneOp* lanes() const override { return &lanes_; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;
+  bool gpu_takes_bf16(const GpuPass& /*pass*/, const Value& value) const override {
+    return !sigmoid_ && &value != output;
+  }
   void gpu_forward(const GpuPass& pass) override;
   void gpu_backward(const GpuPass& pass) override;
 

@@ -8,10 +8,11 @@
 //           dx = weight / deviation * (g - mean(g) - (x - mean) * mean(g * (x - mean)) / variance)
 // Work      forward reads x twice, and the residual, and writes y; backward reads x and dy twice
 //           and writes dx, and with relu and a residual reads y twice and writes dresidual. With 64
-//           channels at batch 256, an array of ResNet-18 has 51 MB: 46 us and 77 us at the
-//           3.35 TB/s of an H100, with a residual 61 us and 123 us
+//           channels at batch 256, an FP32 array of ResNet-18 has 51 MB: 46 us and 77 us at the
+//           3.35 TB/s of an H100, with a residual 61 us and 123 us; half of that with bf16
 // Numerics  sums in FP64, those of the forward pass relative to the first row, so that a mean far
-//           from zero costs no digits of the variance; the rest in FP32
+//           from zero costs no digits of the variance; of bf16 arrays, a thread's own sums in FP32.
+//           The rest in FP32
 // Source    Ioffe and Szegedy, "Batch Normalization", 2015; gradient as in section 3
 #include <cmath>
 #include <cstddef>
@@ -25,12 +26,15 @@
 
 namespace lab::cuda {
 
+// X and Y below are the types of the elements of x and dx, and of all others: float, or
+// std::uint16_t for bf16.
+
 // ---- Forward
 
-template <int kWidth>
+template <int kWidth, class X>
 struct NormSumsKernel {
   struct Args {
-    const float* x;
+    const X* x;
     double* partials;  // [chunks, 2, channels]
     ColumnPlan plan;
   };
@@ -39,17 +43,19 @@ struct NormSumsKernel {
 
   static LAB_DEVICE void run(const Args& args) {
     const auto place = ColumnPlace::of<kWidth>(args.plan);
-    double sums[2][kWidth] = {};
+    using Sum = ThreadSum<X>;
+    Sum sums[2][kWidth] = {};
     if (place.column < args.plan.columns) {
       const auto x = simt::global(args.x) + place.column;
       float first[kWidth];
       read_columns(first, x);
+      LAB_UNROLL_BY(2)
       for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
         float values[kWidth];
         read_columns(values, x + row * args.plan.columns);
         LAB_UNROLL
         for (int e = 0; e < kWidth; ++e) {
-          const double v = static_cast<double>(values[e]) - static_cast<double>(first[e]);
+          const Sum v = static_cast<Sum>(values[e]) - static_cast<Sum>(first[e]);
           sums[0][e] += v;
           sums[1][e] += v * v;
         }
@@ -88,9 +94,10 @@ LAB_DEVICE double left_bias_of(const NormStatistics& to, int channel) {
   return static_cast<double>(bias);
 }
 
+template <class X>
 struct NormStatisticsKernel {
   struct Args {
-    const float* x;
+    const X* x;
     const double* partials;  // of NormSumsKernel
     int chunks, rows, channels;
     float momentum;
@@ -107,7 +114,7 @@ struct NormStatisticsKernel {
     const int c = place.column;
     if (!place.has_total(args.channels)) return;
     const NormStatistics& to = args.to;
-    const float first = simt::global(args.x)[c];
+    const float first = element_at(simt::global(args.x), c);
     const double n = args.rows;
     const double shift = sums[0] / n;
     const double mean = static_cast<double>(first) + shift;
@@ -173,16 +180,16 @@ struct NormChannels {
   }
 };
 
-template <int kWidth>
+template <int kWidth, class X, class Y>
 struct NormaliseKernel {
   struct Args {
-    const float* x;
-    const float* residual;
+    const X* x;
+    const Y* residual;
     const float* weight;
     const float* bias;
     const float* mean;
     const float* inverse_deviation;
-    float* y;
+    Y* y;
     std::uint32_t* largest;
     bool relu;
     ColumnPlan plan;
@@ -201,6 +208,7 @@ struct NormaliseKernel {
   static LAB_DEVICE void normalise(const Args& args, const ColumnPlace& place,
                                    std::uint32_t& most) {
     const NormChannels<kWidth> channels(args, place.column);
+    LAB_UNROLL_BY(2)
     for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
       const std::int64_t at = row * args.plan.columns + place.column;
       float values[kWidth], residual[kWidth] = {};
@@ -219,18 +227,19 @@ struct NormaliseKernel {
 
 // ---- Backward
 
+template <class X, class Y>
 struct NormGradientArgs {
-  const float* x;
-  const float* y;  // read with relu and a residual
-  const float* dy;
+  const X* x;
+  const Y* y;  // read with relu and a residual
+  const Y* dy;
   const float* weight;
   const float* bias;
   const float* mean;
   const float* inverse_deviation;
   const float* mean_gradient;  // [channels], mean of g
   const float* slope;          // [channels], mean of g * (x - mean) / variance
-  float* dx;
-  float* dresidual;
+  X* dx;
+  Y* dresidual;
   double* partials;  // [chunks, 2, channels]
   std::uint32_t* largest;
   bool relu;
@@ -239,10 +248,10 @@ struct NormGradientArgs {
 
 // g = dy, 0 where relu gave y <= 0. Without a residual, y is computed again from x, as
 // NormaliseKernel did, because x is read in any case.
-template <int kWidth>
+template <int kWidth, class X, class Y>
 LAB_DEVICE void read_gradient(float (&g)[kWidth], const float (&x)[kWidth],
-                              const NormChannels<kWidth>& channels, const NormGradientArgs& args,
-                              std::int64_t at) {
+                              const NormChannels<kWidth>& channels,
+                              const NormGradientArgs<X, Y>& args, std::int64_t at) {
   read_columns(g, simt::global(args.dy) + at);
   if (!args.relu) return;
   float y[kWidth];
@@ -258,17 +267,19 @@ LAB_DEVICE void read_gradient(float (&g)[kWidth], const float (&x)[kWidth],
   for (int e = 0; e < kWidth; ++e) g[e] = y[e] <= 0 ? 0.0F : g[e];
 }
 
-template <int kWidth>
+template <int kWidth, class X, class Y>
 struct NormGradientSumsKernel {
-  using Args = NormGradientArgs;
+  using Args = NormGradientArgs<X, Y>;
   static constexpr const char* kName = "batch norm gradient sums";
   static constexpr int kThreads = kColumnThreads;
 
   static LAB_DEVICE void run(const Args& args) {
     const auto place = ColumnPlace::of<kWidth>(args.plan);
-    double sums[2][kWidth] = {};
+    using Sum = ThreadSum<X>;
+    Sum sums[2][kWidth] = {};
     if (place.column < args.plan.columns) {
       const NormChannels<kWidth> channels(args, place.column);
+      LAB_UNROLL_BY(2)
       for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
         const std::int64_t at = row * args.plan.columns + place.column;
         float g[kWidth], x[kWidth];
@@ -276,8 +287,8 @@ struct NormGradientSumsKernel {
         read_gradient(g, x, channels, args, at);
         LAB_UNROLL
         for (int e = 0; e < kWidth; ++e) {
-          sums[0][e] += static_cast<double>(g[e]);
-          sums[1][e] += static_cast<double>(g[e]) * static_cast<double>(x[e] - channels.mean[e]);
+          sums[0][e] += static_cast<Sum>(g[e]);
+          sums[1][e] += static_cast<Sum>(g[e]) * static_cast<Sum>(x[e] - channels.mean[e]);
         }
       }
     }
@@ -316,9 +327,9 @@ struct NormGradientStatisticsKernel {
   }
 };
 
-template <int kWidth>
+template <int kWidth, class X, class Y>
 struct NormGradientKernel {
-  using Args = NormGradientArgs;
+  using Args = NormGradientArgs<X, Y>;
   static constexpr const char* kName = "batch norm backward";
   static constexpr int kThreads = kColumnThreads;
 
@@ -336,6 +347,7 @@ struct NormGradientKernel {
     float mean_g[kWidth], slope[kWidth];
     read_columns(mean_g, simt::global(args.mean_gradient) + place.column);
     read_columns(slope, simt::global(args.slope) + place.column);
+    LAB_UNROLL_BY(2)
     for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
       const std::int64_t at = row * args.plan.columns + place.column;
       float g[kWidth], x[kWidth];
@@ -359,9 +371,7 @@ struct NormGradientKernel {
 
 // The workspace: partial sums, then two values per channel.
 inline std::int64_t norm_partials_bytes(const GpuBatchNorm& norm) {
-  const std::int64_t wide = column_sums_bytes(column_sums_plan(norm.rows, norm.channels, 4), 2);
-  const std::int64_t narrow = column_sums_bytes(column_sums_plan(norm.rows, norm.channels, 1), 2);
-  return wide > narrow ? wide : narrow;
+  return most_column_sums_bytes(norm.rows, norm.channels, 2);
 }
 inline std::int64_t norm_workspace_bytes(const GpuBatchNorm& norm) {
   return norm_partials_bytes(norm) + 2 * norm.channels * static_cast<std::int64_t>(sizeof(float));
@@ -381,86 +391,89 @@ inline ColumnPlan normalise_plan(const GpuBatchNorm& norm, int width) {
   return column_plan(norm.rows, norm.channels, width, kRowsPerThread, kBlocks);
 }
 
-template <int kWidth, class Launcher>
-void norm_forward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
-  const int channels = static_cast<int>(norm.channels);
-  const NormStatistics to{norm.left_bias, norm.running_mean,      norm.running_variance,
-                          norm.mean,      norm.inverse_deviation, norm.y_largest,
-                          norm.eps};
-  if (norm.training) {
-    auto* partials = reinterpret_cast<double*>(norm.workspace);
-    const ColumnPlan plan = norm_sums_plan(norm, kWidth);
-    launcher.template launch<NormSumsKernel<kWidth>>(plan.grid(), {norm.x, partials, plan}, stream);
-    launcher.template launch<NormStatisticsKernel>(
-        total_grid(plan), {norm.x, partials, plan.chunks, plan.rows, channels, norm.momentum, to},
-        stream);
+// Calls work.operator()<kWidth, X, Y>() for the types of the arrays. The slope array in the
+// workspace is aligned with the others if channels is a multiple of 4.
+template <class Work>
+void with_norm_types(const GpuBatchNorm& norm, const Work& work) {
+  using Bf16 = std::uint16_t;
+  const bool aligned =
+      all_aligned({norm.x.data(), norm.residual.data(), norm.weight, norm.bias, norm.mean,
+                   norm.inverse_deviation, norm.y.data(), norm.dy.data(), norm.dx.data(),
+                   norm.dresidual.data(), norm.workspace});
+  const bool bf16_x = norm.x.is_bf16(), bf16_y = norm.y.is_bf16();
+  if (bf16_x && bf16_y) {
+    work.template operator()<kBf16Width, Bf16, Bf16>();
+  } else if (bf16_x) {
+    work.template operator()<kBf16Width, Bf16, float>();
+  } else if (bf16_y) {
+    work.template operator()<kBf16Width, float, Bf16>();
+  } else if (column_width(norm.channels, aligned) == 4) {
+    work.template operator()<4, float, float>();
   } else {
-    launcher.template launch<NormRunningKernel>({.x = tiles_of(channels, kColumnThreads)},
-                                                {to, channels}, stream);
+    work.template operator()<1, float, float>();
   }
-  const ColumnPlan plan = normalise_plan(norm, kWidth);
-  launcher.template launch<NormaliseKernel<kWidth>>(
-      plan.grid(),
-      {norm.x, norm.residual, norm.weight, norm.bias, norm.mean, norm.inverse_deviation, norm.y,
-       norm.y_largest, norm.relu, plan},
-      stream);
-}
-
-template <int kWidth, class Launcher>
-void norm_backward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
-  const int channels = static_cast<int>(norm.channels);
-  auto* partials = reinterpret_cast<double*>(norm.workspace);
-  auto* mean_gradient = reinterpret_cast<float*>(norm.workspace + norm_partials_bytes(norm));
-  float* slope = mean_gradient + channels;
-  NormGradientArgs args{.x = norm.x,
-                        .y = norm.residual != nullptr ? norm.y : nullptr,
-                        .dy = norm.dy,
-                        .weight = norm.weight,
-                        .bias = norm.bias,
-                        .mean = norm.mean,
-                        .inverse_deviation = norm.inverse_deviation,
-                        .mean_gradient = mean_gradient,
-                        .slope = slope,
-                        .dx = norm.dx,
-                        .dresidual = norm.dresidual,
-                        .partials = partials,
-                        .largest = norm.dx_largest,
-                        .relu = norm.relu,
-                        .plan = norm_sums_plan(norm, kWidth)};
-  launcher.template launch<NormGradientSumsKernel<kWidth>>(args.plan.grid(), args, stream);
-  launcher.template launch<NormGradientStatisticsKernel>(
-      total_grid(args.plan),
-      {partials, args.plan.chunks, args.plan.rows, channels, norm.inverse_deviation, mean_gradient,
-       slope, norm.dweight, norm.dbias, norm.dx_largest},
-      stream);
-  if (norm.dx == nullptr && norm.dresidual == nullptr) return;
-  args.plan = normalise_plan(norm, kWidth);
-  launcher.template launch<NormGradientKernel<kWidth>>(args.plan.grid(), args, stream);
-}
-
-// The slope array in the workspace is aligned with the others if channels is a multiple of 4.
-inline int norm_width(const GpuBatchNorm& norm) {
-  return column_width(norm.channels, all_aligned(norm.x, norm.residual, norm.weight, norm.bias,
-                                                 norm.mean, norm.inverse_deviation, norm.y, norm.dy,
-                                                 norm.dx, norm.dresidual, norm.workspace));
 }
 
 template <class Launcher>
 void batch_norm_forward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
-  if (norm_width(norm) == 4) {
-    norm_forward<4>(launcher, norm, stream);
-  } else {
-    norm_forward<1>(launcher, norm, stream);
-  }
+  const int channels = static_cast<int>(norm.channels);
+  const NormStatistics to{norm.left_bias, norm.running_mean,      norm.running_variance,
+                          norm.mean,      norm.inverse_deviation, norm.y_largest,
+                          norm.eps};
+  with_norm_types(norm, [&]<int kWidth, class X, class Y>() {
+    const X* const x = norm.x.template as<X>();
+    if (norm.training) {
+      auto* partials = reinterpret_cast<double*>(norm.workspace);
+      const ColumnPlan plan = norm_sums_plan(norm, kWidth);
+      launcher.template launch<NormSumsKernel<kWidth, X>>(plan.grid(), {x, partials, plan}, stream);
+      launcher.template launch<NormStatisticsKernel<X>>(
+          total_grid(plan), {x, partials, plan.chunks, plan.rows, channels, norm.momentum, to},
+          stream);
+    } else {
+      launcher.template launch<NormRunningKernel>({.x = tiles_of(channels, kColumnThreads)},
+                                                  {to, channels}, stream);
+    }
+    const ColumnPlan plan = normalise_plan(norm, kWidth);
+    launcher.template launch<NormaliseKernel<kWidth, X, Y>>(
+        plan.grid(),
+        {x, norm.residual.template as<Y>(), norm.weight, norm.bias, norm.mean,
+         norm.inverse_deviation, norm.y.template as<Y>(), norm.y_largest, norm.relu, plan},
+        stream);
+  });
 }
 
 template <class Launcher>
 void batch_norm_backward(Launcher& launcher, const GpuBatchNorm& norm, GpuStream& stream) {
-  if (norm_width(norm) == 4) {
-    norm_backward<4>(launcher, norm, stream);
-  } else {
-    norm_backward<1>(launcher, norm, stream);
-  }
+  const int channels = static_cast<int>(norm.channels);
+  auto* partials = reinterpret_cast<double*>(norm.workspace);
+  auto* mean_gradient = reinterpret_cast<float*>(norm.workspace + norm_partials_bytes(norm));
+  float* slope = mean_gradient + channels;
+  with_norm_types(norm, [&]<int kWidth, class X, class Y>() {
+    NormGradientArgs<X, Y> args{.x = norm.x.template as<X>(),
+                                .y = norm.residual == nullptr ? nullptr : norm.y.template as<Y>(),
+                                .dy = norm.dy.template as<Y>(),
+                                .weight = norm.weight,
+                                .bias = norm.bias,
+                                .mean = norm.mean,
+                                .inverse_deviation = norm.inverse_deviation,
+                                .mean_gradient = mean_gradient,
+                                .slope = slope,
+                                .dx = norm.dx.template as<X>(),
+                                .dresidual = norm.dresidual.template as<Y>(),
+                                .partials = partials,
+                                .largest = norm.dx_largest,
+                                .relu = norm.relu,
+                                .plan = norm_sums_plan(norm, kWidth)};
+    launcher.template launch<NormGradientSumsKernel<kWidth, X, Y>>(args.plan.grid(), args, stream);
+    launcher.template launch<NormGradientStatisticsKernel>(
+        total_grid(args.plan),
+        {partials, args.plan.chunks, args.plan.rows, channels, norm.inverse_deviation,
+         mean_gradient, slope, norm.dweight, norm.dbias, norm.dx_largest},
+        stream);
+    if (norm.dx == nullptr && norm.dresidual == nullptr) return;
+    args.plan = normalise_plan(norm, kWidth);
+    launcher.template launch<NormGradientKernel<kWidth, X, Y>>(args.plan.grid(), args, stream);
+  });
 }
 
 }  // namespace lab::cuda

@@ -5,11 +5,15 @@
 // A block takes a group of up to kGroup * kWidth neighbouring columns, kWidth per thread, and a
 // chunk of rows; its threads take the chunk's rows in turn. Sums go from the threads to the block
 // in the order of the threads, and from the blocks to the total in the order of the blocks.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <type_traits>
 
 #include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/gpu_activations.h"
 
 namespace lab {
 class GpuStream;
@@ -18,7 +22,8 @@ class GpuStream;
 namespace lab::cuda {
 
 inline constexpr int kColumnThreads = 256;
-inline constexpr int kGroup = 16;  // threads along a row
+inline constexpr int kGroup = 16;      // threads along a row
+inline constexpr int kBf16Width = 8;   // columns per thread
 
 struct ColumnPlan {
   int rows = 0, columns = 0;
@@ -79,34 +84,77 @@ struct ColumnPlace {
   }
 };
 
-// kWidth neighbouring elements in registers.
+// One element as FP32, from FP32 or bf16, and the reverse.
+LAB_DEVICE float element_at(simt::GlobalPtr<const float> from, std::int64_t i) {
+  const float element = from[i];
+  return element;
+}
+LAB_DEVICE float element_at(simt::GlobalPtr<const std::uint16_t> from, std::int64_t i) {
+  const std::uint16_t bits = from[i];
+  return simt::from_bf16(bits);
+}
+LAB_DEVICE void set_element(simt::GlobalPtr<float> to, std::int64_t i, float value) {
+  to[i] = value;
+}
+LAB_DEVICE void set_element(simt::GlobalPtr<std::uint16_t> to, std::int64_t i, float value) {
+  to[i] = simt::to_bf16(value);
+}
+
+// kWidth neighbouring elements in registers: 1, 4, or 8, which is the only width for bf16. The
+// array that is read is not written in the same launch.
 template <int kWidth>
 LAB_DEVICE void read_columns(float (&to)[kWidth], simt::GlobalPtr<const float> from) {
-  if constexpr (kWidth == 4) {
-    const auto four = simt::load<simt::Float4>(from);
-    to[0] = four.x;
-    to[1] = four.y;
-    to[2] = four.z;
-    to[3] = four.w;
+  if constexpr (kWidth == 1) {
+    to[0] = simt::load_readonly<float>(from);
   } else {
     LAB_UNROLL
-    for (int e = 0; e < kWidth; ++e) to[e] = from[e];
+    for (int e = 0; e < kWidth; e += 4) {
+      const auto four = simt::load_readonly<simt::Float4>(from + e);
+      to[e] = four.x;
+      to[e + 1] = four.y;
+      to[e + 2] = four.z;
+      to[e + 3] = four.w;
+    }
+  }
+}
+template <int kWidth>
+LAB_DEVICE void read_columns(float (&to)[kWidth], simt::GlobalPtr<const std::uint16_t> from) {
+  static_assert(kWidth == 8);
+  const auto eight = simt::load_readonly<simt::Uint4>(from);
+  int e = 0;
+  for (const std::uint32_t pair : {eight.x, eight.y, eight.z, eight.w}) {
+    to[e++] = simt::float_of(pair << 16);
+    to[e++] = simt::float_of(pair & 0xffff0000U);
   }
 }
 template <int kWidth>
 LAB_DEVICE void write_columns(simt::GlobalPtr<float> to, const float (&from)[kWidth]) {
-  if constexpr (kWidth == 4) {
-    simt::store(to, simt::Float4{from[0], from[1], from[2], from[3]});
+  if constexpr (kWidth == 1) {
+    to[0] = from[0];
   } else {
     LAB_UNROLL
-    for (int e = 0; e < kWidth; ++e) to[e] = from[e];
+    for (int e = 0; e < kWidth; e += 4) {
+      simt::store(to + e, simt::Float4{from[e], from[e + 1], from[e + 2], from[e + 3]});
+    }
   }
 }
+template <int kWidth>
+LAB_DEVICE void write_columns(simt::GlobalPtr<std::uint16_t> to, const float (&from)[kWidth]) {
+  static_assert(kWidth == 8);
+  simt::store(to, simt::Uint4{simt::pack_bf16(from[0], from[1]), simt::pack_bf16(from[2], from[3]),
+                              simt::pack_bf16(from[4], from[5]),
+                              simt::pack_bf16(from[6], from[7])});
+}
+
+// The type in which a thread sums the few elements of its rows before it adds them to others in
+// FP64: bf16 has so few digits that FP32 loses none that count.
+template <class Element>
+using ThreadSum = std::conditional_t<std::is_same_v<Element, float>, double, float>;
 
 // partials [chunks, kSums, columns]: adds each block's sums, of which every thread has kSums for
 // each of its kWidth columns.
-template <int kSums, int kWidth>
-LAB_DEVICE void write_block_sums(const double (&mine)[kSums][kWidth], double* partials,
+template <class Sum, int kSums, int kWidth>
+LAB_DEVICE void write_block_sums(const Sum (&mine)[kSums][kWidth], double* partials,
                                  const ColumnPlan& plan) {
   LAB_SHARED(double, sums, kColumnThreads* kWidth);
   const int t = simt::thread_idx().x;
@@ -114,7 +162,7 @@ LAB_DEVICE void write_block_sums(const double (&mine)[kSums][kWidth], double* pa
   for (int s = 0; s < kSums; ++s) {
     if (s > 0) simt::sync_threads();
     LAB_UNROLL
-    for (int e = 0; e < kWidth; ++e) sums[t * kWidth + e] = mine[s][e];
+    for (int e = 0; e < kWidth; ++e) sums[t * kWidth + e] = static_cast<double>(mine[s][e]);
     simt::sync_threads();
     // One thread for each column of the group.
     const int columns = plan.across * kWidth;
@@ -152,18 +200,20 @@ LAB_DEVICE void total_sums(double (&totals)[kSums], const double* partials, int 
                            const TotalPlace& place) {
   LAB_SHARED(double, sums, kSums* kColumnThreads);
   const int t = simt::thread_idx().x;
-  LAB_UNROLL
-  for (int s = 0; s < kSums; ++s) {
-    double sum = 0;
-    if (place.column < columns) {
-      const auto from = simt::global(partials) + place.column;
-      for (int chunk = place.down; chunk < chunks; chunk += kTotalDown) {
+  double mine[kSums] = {};
+  if (place.column < columns) {
+    const auto from = simt::global(partials) + place.column;
+    LAB_UNROLL_BY(8)
+    for (int chunk = place.down; chunk < chunks; chunk += kTotalDown) {
+      LAB_UNROLL
+      for (int s = 0; s < kSums; ++s) {
         const double part = from[(std::int64_t{chunk} * kSums + s) * columns];
-        sum += part;
+        mine[s] += part;
       }
     }
-    sums[s * kColumnThreads + t] = sum;
   }
+  LAB_UNROLL
+  for (int s = 0; s < kSums; ++s) sums[s * kColumnThreads + t] = mine[s];
   simt::sync_threads();
   LAB_UNROLL
   for (int s = 0; s < kSums; ++s) {
@@ -188,23 +238,33 @@ inline ColumnPlan column_sums_plan(std::int64_t rows, std::int64_t columns, int 
   return column_plan(rows, columns, width, kRowsPerThread, kBlocks);
 }
 
-// The widest accesses that an array with these columns allows; `aligned`: to 16 bytes.
+// That of the largest of the widths, whichever is chosen.
+inline std::int64_t most_column_sums_bytes(std::int64_t rows, std::int64_t columns, int sums) {
+  std::int64_t most = 0;
+  for (const int width : {1, 4, kBf16Width}) {
+    most = std::max(most, column_sums_bytes(column_sums_plan(rows, columns, width), sums));
+  }
+  return most;
+}
+
+// The widest accesses that FP32 arrays with these columns allow; `aligned`: to 16 bytes.
 inline int column_width(std::int64_t columns, bool aligned) {
   return aligned && columns % 4 == 0 ? 4 : 1;
 }
 
 // Whether every pointer that is not null is a multiple of 16.
-template <class... T>
-bool all_aligned(const T*... pointers) {
-  return ((reinterpret_cast<std::uintptr_t>(pointers) % 16 == 0) && ...);
+inline bool all_aligned(std::initializer_list<const void*> pointers) {
+  return std::ranges::all_of(pointers, [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+  });
 }
 
 // ---- Sums of the columns of one matrix
 
-template <int kWidth>
+template <int kWidth, class Element>
 struct ColumnSumsKernel {
   struct Args {
-    const float* x;
+    const Element* x;
     double* partials;
     ColumnPlan plan;
   };
@@ -213,14 +273,16 @@ struct ColumnSumsKernel {
 
   static LAB_DEVICE void run(const Args& args) {
     const auto place = ColumnPlace::of<kWidth>(args.plan);
-    double sums[1][kWidth] = {};
+    using Sum = ThreadSum<Element>;
+    Sum sums[1][kWidth] = {};
     if (place.column < args.plan.columns) {
       const auto x = simt::global(args.x) + place.column;
+      LAB_UNROLL_BY(2)
       for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
         float values[kWidth];
         read_columns(values, x + row * args.plan.columns);
         LAB_UNROLL
-        for (int e = 0; e < kWidth; ++e) sums[0][e] += static_cast<double>(values[e]);
+        for (int e = 0; e < kWidth; ++e) sums[0][e] += static_cast<Sum>(values[e]);
       }
     }
     write_block_sums(sums, args.partials, args.plan);
@@ -246,18 +308,24 @@ struct ColumnTotalKernel {
   }
 };
 
-// sums [columns] = sums of the columns of x [rows, columns], in FP64. workspace:
-// column_sums_bytes() for one sum and the plan of either width.
+// sums [columns] = sums of the columns of x [rows, columns]. workspace: most_column_sums_bytes()
+// for one sum.
 template <class Launcher>
-void column_sums(Launcher& launcher, const float* x, float* sums, std::int64_t rows,
+void column_sums(Launcher& launcher, ConstGpuActivations x, float* sums, std::int64_t rows,
                  std::int64_t columns, std::byte* workspace, GpuStream& stream) {
-  const int width = column_width(columns, all_aligned(x));
+  const int width = x.is_bf16() ? kBf16Width : column_width(columns, all_aligned({x.data()}));
   const ColumnPlan plan = column_sums_plan(rows, columns, width);
   auto* partials = reinterpret_cast<double*>(workspace);
-  if (width == 4) {
-    launcher.template launch<ColumnSumsKernel<4>>(plan.grid(), {x, partials, plan}, stream);
+  const auto launch = [&]<int kWidth, class Element>() {
+    launcher.template launch<ColumnSumsKernel<kWidth, Element>>(
+        plan.grid(), {x.template as<Element>(), partials, plan}, stream);
+  };
+  if (x.is_bf16()) {
+    launch.template operator()<kBf16Width, std::uint16_t>();
+  } else if (width == 4) {
+    launch.template operator()<4, float>();
   } else {
-    launcher.template launch<ColumnSumsKernel<1>>(plan.grid(), {x, partials, plan}, stream);
+    launch.template operator()<1, float>();
   }
   launcher.template launch<ColumnTotalKernel>(total_grid(plan),
                                               {partials, sums, plan.chunks, plan.columns}, stream);

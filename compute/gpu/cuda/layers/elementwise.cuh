@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/columns.cuh"
 #include "compute/gpu/cuda/layers/divisor.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/gpu_layers.h"
@@ -122,11 +123,13 @@ struct ActivateBackwardKernel {
 
 // ---- Average pooling
 
+// Element: of x and dx.
+template <class Element>
 struct PoolArgs {
-  float* x;  // only read in the backward pass
+  Element* x;  // only read in the backward pass
   float* y;
   const float* dy;
-  float* dx;
+  Element* dx;
   std::int64_t count;                                   // of the threads' elements
   Divisor by_height, by_width, by_channels, by_stride;  // of the array that has these elements
   int in_h, in_w, channels;
@@ -141,7 +144,8 @@ struct PixelChannel {
   std::int64_t image;
   int y, x, channel;
 };
-LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, const PoolArgs& args) {
+template <class Args>
+LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, const Args& args) {
   const auto [pixel, channel] = divide(static_cast<int>(index), args.by_channels);
   const auto [row, x] = divide(pixel, args.by_width);
   const auto [image, y] = divide(row, args.by_height);
@@ -150,9 +154,9 @@ LAB_DEVICE PixelChannel pixel_channel(std::int64_t index, const PoolArgs& args) 
 
 // One thread per element of y. kSigmoid: replaces x by its sigmoid; every pixel is in exactly one
 // window.
-template <bool kSigmoid>
+template <bool kSigmoid, class Element>
 struct PoolKernel {
-  using Args = PoolArgs;
+  using Args = PoolArgs<Element>;
   static constexpr const char* kName = "average pooling";
   static constexpr int kThreads = kElementThreads;
 
@@ -169,10 +173,10 @@ struct PoolKernel {
     for (int ky = 0; ky < args.kernel_h; ++ky) {
       for (int kx = 0; kx < args.kernel_w; ++kx) {
         const int place = (ky * args.in_w + kx) * args.channels;
-        float value = x[place];
+        float value = element_at(x, place);
         if constexpr (kSigmoid) {
           value = activated<GpuActivation::Sigmoid>(value);
-          x[place] = value;
+          set_element(x, place, value);
         }
         sum += value;
       }
@@ -182,9 +186,9 @@ struct PoolKernel {
 };
 
 // One thread per element of dx, which adds the shares of the windows around it, in their order.
-template <bool kSigmoid>
+template <bool kSigmoid, class Element>
 struct PoolBackwardKernel {
-  using Args = PoolArgs;
+  using Args = PoolArgs<Element>;
   static constexpr const char* kName = "average pooling backward";
   static constexpr int kThreads = kElementThreads;
 
@@ -197,7 +201,7 @@ struct PoolBackwardKernel {
     const Covering rows = covering(at.y, args.kernel_h, args.by_stride, args.out_h);
     const Covering cols = covering(at.x, args.kernel_w, args.by_stride, args.out_w);
     float sum = 0;
-    if (args.accumulate) sum = dx[i];
+    if (args.accumulate) sum = element_at(dx, i);
     for (int oy = rows.begin; oy < rows.end; ++oy) {
       for (int ox = cols.begin; ox < cols.end; ++ox) {
         const float gradient =
@@ -206,10 +210,10 @@ struct PoolBackwardKernel {
       }
     }
     if constexpr (kSigmoid) {
-      const float y = simt::global(args.x)[i];
+      const float y = element_at(simt::global(args.x), i);
       sum = activation_gradient<GpuActivation::Sigmoid>(y, sum);
     }
-    dx[i] = sum;
+    set_element(dx, i, sum);
   }
 
  private:

@@ -34,15 +34,15 @@ class Layers : public GpuLayers {
   void gather(const GpuGather& gather, GpuStream& stream) override;
 
   void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) override {
-    check_sizes(convolution);
+    check_f32(convolution);
     cuda::convolution_forward(launcher_, convolution, stream, tiles_);
   }
   void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
-    check_sizes(convolution);
+    check_f32(convolution);
     cuda::convolution_input_gradient(launcher_, convolution, stream, tiles_);
   }
   void convolution_weight_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
-    check_sizes(convolution);
+    check_f32(convolution);
     cuda::convolution_weight_gradient(launcher_, convolution, stream, tiles_);
   }
 
@@ -120,11 +120,12 @@ void Layers<Launcher>::activate(const GpuActivate& activation, GpuStream& stream
 }
 
 // With a thread for each element of an array of this height and width: that of x or of y.
-inline PoolArgs pool_args(const GpuAveragePool& pool, std::int64_t height, std::int64_t width) {
-  return {.x = pool.x,
+template <class Element>
+PoolArgs<Element> pool_args(const GpuAveragePool& pool, std::int64_t height, std::int64_t width) {
+  return {.x = pool.x.template as<Element>(),
           .y = pool.y,
           .dy = pool.dy,
-          .dx = pool.dx,
+          .dx = pool.dx.template as<Element>(),
           .count = pool.images * height * width * pool.channels,
           .by_height = Divisor::of(height),
           .by_width = Divisor::of(width),
@@ -151,25 +152,37 @@ void Layers<Launcher>::average_pool_forward(const GpuAveragePool& pool, GpuStrea
   if (pool.sigmoid && !fused) {
     activation_forward({.kind = GpuActivation::Sigmoid,
                         .count = pool.images * pool.in_h * pool.in_w * pool.channels,
-                        .x = pool.x},
+                        .x = pool.x.f32()},
                        stream);
   }
-  const PoolArgs args = pool_args(pool, pool.out_h(), pool.out_w());
-  if (fused) {
-    launcher_.template launch<PoolKernel<true>>(element_grid(args.count), args, stream);
+  const auto launch = [&]<bool kSigmoid, class Element>() {
+    const auto args = pool_args<Element>(pool, pool.out_h(), pool.out_w());
+    launcher_.template launch<PoolKernel<kSigmoid, Element>>(element_grid(args.count), args,
+                                                             stream);
+  };
+  if (pool.x.is_bf16()) {
+    launch.template operator()<false, std::uint16_t>();
+  } else if (fused) {
+    launch.template operator()<true, float>();
   } else {
-    launcher_.template launch<PoolKernel<false>>(element_grid(args.count), args, stream);
+    launch.template operator()<false, float>();
   }
 }
 
 template <class Launcher>
 void Layers<Launcher>::average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) {
   check_sizes(pool);
-  const PoolArgs args = pool_args(pool, pool.in_h, pool.in_w);
-  if (pool.sigmoid) {
-    launcher_.template launch<PoolBackwardKernel<true>>(element_grid(args.count), args, stream);
+  const auto launch = [&]<bool kSigmoid, class Element>() {
+    const auto args = pool_args<Element>(pool, pool.in_h, pool.in_w);
+    launcher_.template launch<PoolBackwardKernel<kSigmoid, Element>>(element_grid(args.count), args,
+                                                                     stream);
+  };
+  if (pool.dx.is_bf16()) {
+    launch.template operator()<false, std::uint16_t>();
+  } else if (pool.sigmoid) {
+    launch.template operator()<true, float>();
   } else {
-    launcher_.template launch<PoolBackwardKernel<false>>(element_grid(args.count), args, stream);
+    launch.template operator()<false, float>();
   }
 }
 

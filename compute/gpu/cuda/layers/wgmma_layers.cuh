@@ -15,6 +15,10 @@ class WgmmaLayers final : public Layers<Launcher> {
   using Portable::Portable;
   using Portable::workspace_bytes;
 
+  bool takes_bf16(const GpuConvolution& c) const override {
+    check_sizes(c);
+    return c.precision == Precision::BF16 && has_whole_boxes(c);
+  }
   std::int64_t workspace_bytes(const GpuConvolution& c) const override {
     const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes
     if (!is_wgmma_shape(c)) return bytes;
@@ -43,10 +47,13 @@ class WgmmaLayers final : public Layers<Launcher> {
   void convolution_bias_gradient(const GpuConvolution& c, GpuStream& stream) override {
     if (!takes_wgmma(c)) return Portable::convolution_bias_gradient(c, stream);
     check_sizes(c);
-    cuda::convolution_bias_gradient(this->launcher(), c, WgmmaArrays(c).partials(c), stream);
+    cuda::convolution_bias_gradient(
+        this->launcher(), c,
+        c.workspace + wgmma_bias_partials(c, this->launcher().multiprocessors()), stream);
   }
+  // An FP32 dy is rounded once for both.
   bool gradients_are_independent(const GpuConvolution& c) const override {
-    return !is_wgmma_shape(c);
+    return !is_wgmma_shape(c) || c.y.is_bf16();
   }
 };
 

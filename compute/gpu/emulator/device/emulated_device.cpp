@@ -62,7 +62,7 @@ EmulatedDevice::EmulatedDevice(int index, const EmulatedGpuOptions& options, Sch
     : facts_(facts_of(index, options.memory_bytes)),
       core_(facts_.device, options.memory_bytes, options.checked, scheduler, pinned),
       main_stream_(std::make_unique<EmulatedStream>(core_)),
-      layers_(make_layers(*this)),
+      layers_(options.layers ? options.layers(*this) : make_layers(*this)),
       open_library_(options.library) {}
 
 GpuMemory EmulatedDevice::memory() {
@@ -184,10 +184,12 @@ void EmulatedDevice::set_peer_access(GpuDevice& peer, bool on) {
 // --- work -----------------------------------------------------------------------------------
 
 void EmulatedDevice::launch(const char* name, simt::Extent grid, simt::Extent block,
-                            std::function<void()> body, GpuStream& stream) {
-  own(stream, name).push({name, [this, grid, block, body = std::move(body)] {
+                            std::function<void()> body, GpuStream& stream,
+                            std::size_t dynamic_shared_bytes) {
+  own(stream, name).push({name, [this, grid, block, body = std::move(body), dynamic_shared_bytes] {
                             simt::launch({.grid = grid,
                                           .block = block,
+                                          .dynamic_shared_bytes = dynamic_shared_bytes,
                                           .space = &core_.memory,
                                           .check_races = core_.checked},
                                          body);

@@ -60,7 +60,7 @@ class EmulatedDevice final : public GpuDevice {
 
   // Runs `body` once per thread of a grid, asynchronously on `stream`, which must be of this GPU.
   void launch(const char* name, simt::Extent grid, simt::Extent block, std::function<void()> body,
-              GpuStream& stream);
+              GpuStream& stream, std::size_t dynamic_shared_bytes = 0);
 
  private:
   EmulatedStream& own(GpuStream& stream, const char* call) const;

@@ -24,6 +24,8 @@ struct EmulatedGpuOptions {
   // Also detects races and unwritten reads in shared memory, and fills new memory with NaN. Kernels
   // with shared memory then take several times as long.
   bool checked = false;
+  // Makes a GPU's layers, for tests; by default the portable kernels.
+  std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu)> layers = nullptr;
   // Makes a GPU's layers by libraries, for tests; by default there are none. The device and its
   // layers outlive them.
   std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu, GpuLayers& own)> library = nullptr;

@@ -234,7 +234,7 @@ TEST_F(LibraryCallsTest, AreCheckedByTheFakes) {
     return fake_.problems().size() > before ? fake_.problems().back() : std::string();
   };
   GpuConvolution c = convolution();
-  c.y = const_cast<float*>(c.x);
+  c.y = const_cast<float*>(c.x.f32());
   EXPECT_EQ(problem(c), "cudnnConvolutionForward: the result overlaps an operand");
   c = convolution();
   std::vector<float> host(kCount);

@@ -147,7 +147,7 @@ void launch_product(Launcher& launcher, const GpuConvolution& c, const Args& arg
 
 // x around the pixels of y.
 inline Windows windows_of_x(const GpuConvolution& c) {
-  return {.source = c.x,
+  return {.source = c.x.f32(),
           .height = static_cast<int>(c.in_h),
           .width = static_cast<int>(c.in_w),
           .grid_pixels = static_cast<int>(c.images * c.out_h * c.out_w),
@@ -160,11 +160,11 @@ inline Windows windows_of_x(const GpuConvolution& c) {
           .origin_y = static_cast<int>(-c.padding),
           .origin_x = static_cast<int>(-c.padding),
           .direction = 1,
-          .fours = c.in_c % 4 == 0 && all_aligned(c.x)};
+          .fours = c.in_c % 4 == 0 && all_aligned({c.x.f32()})};
 }
 
 inline ConvolutionForwardArgs forward_args(const GpuConvolution& c) {
-  return {windows_of_x(c), c.weight, c.bias, c.y, static_cast<int>(c.out_c)};
+  return {windows_of_x(c), c.weight, c.bias, c.y.f32(), c.y.bf16(), static_cast<int>(c.out_c)};
 }
 
 template <class Launcher>
@@ -172,7 +172,7 @@ void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream&
                          std::optional<TileSize> size) {
   const ConvolutionForwardArgs args = forward_args(c);
   launch_product<ConvolutionForwardKernel>(
-      launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned(c.x, c.weight, c.y), stream,
+      launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned({c.x.f32(), c.weight, c.y.f32()}), stream,
       size.value_or(tile_size(c.precision, args.x.grid_pixels, c.out_c, 1)));
 }
 
@@ -201,7 +201,7 @@ inline PhaseAxis phase_axis(std::int64_t phase, std::int64_t in, const GpuConvol
 inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
                                     const GpuConvolution& c) {
   const auto at_least_one = [](std::int64_t n) { return n < 1 ? 1 : n; };
-  return {.dy = {.source = c.dy,
+  return {.dy = {.source = c.dy.f32(),
                  .height = static_cast<int>(c.out_h),
                  .width = static_cast<int>(c.out_w),
                  .grid_pixels = static_cast<int>(c.images * y.pixels * x.pixels),
@@ -214,7 +214,7 @@ inline GradientPhase gradient_phase(const PhaseAxis& y, const PhaseAxis& x,
                  .origin_y = static_cast<int>(y.origin),
                  .origin_x = static_cast<int>(x.origin),
                  .direction = -1,
-                 .fours = c.out_c % 4 == 0 && all_aligned(c.dy)},
+                 .fours = c.out_c % 4 == 0 && all_aligned({c.dy.f32()})},
           .first_y = static_cast<int>(y.first),
           .first_x = static_cast<int>(x.first),
           .tap_y = static_cast<int>(y.tap),
@@ -226,7 +226,8 @@ template <class Launch>
 void for_phases(const GpuConvolution& c, const Launch& launch) {
   InputGradientArgs args{.phases = {},
                          .weight = c.weight,
-                         .dx = c.dx,
+                         .dx = c.dx.f32(),
+                         .bf16_dx = c.dx.bf16(),
                          .in_h = static_cast<int>(c.in_h),
                          .in_w = static_cast<int>(c.in_w),
                          .in_c = static_cast<int>(c.in_c),
@@ -257,7 +258,7 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
                                 std::optional<TileSize> size) {
   for_phases(c, [&](const InputGradientArgs& args, std::int64_t pixels, int phases) {
     launch_product<InputGradientKernel>(
-        launcher, c, args, pixels, c.in_c, phases, all_aligned(c.dy, c.weight, c.dx), stream,
+        launcher, c, args, pixels, c.in_c, phases, all_aligned({c.dy.f32(), c.weight, c.dx.f32()}), stream,
         size.value_or(tile_size(c.precision, pixels, c.in_c, phases)));
   });
 }
@@ -338,10 +339,7 @@ inline std::int64_t weight_partials_bytes(const GpuConvolution& c) {
   return (weight_split(c).partials_bytes(c) + kAlignment - 1) / kAlignment * kAlignment;
 }
 inline std::int64_t bias_partials_bytes(const GpuConvolution& c) {
-  const std::int64_t pixels = c.images * c.out_h * c.out_w;
-  const std::int64_t wide = column_sums_bytes(column_sums_plan(pixels, c.out_c, 4), 1);
-  const std::int64_t narrow = column_sums_bytes(column_sums_plan(pixels, c.out_c, 1), 1);
-  return wide > narrow ? wide : narrow;
+  return most_column_sums_bytes(c.images * c.out_h * c.out_w, c.out_c, 1);
 }
 inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
   return weight_partials_bytes(c) + bias_partials_bytes(c);
@@ -353,14 +351,20 @@ void add_splits(Launcher& launcher, const GpuConvolution& c, const float* partia
                 GpuStream& stream) {
   const int taps = static_cast<int>(c.kernel * c.kernel * c.in_c);
   const int out_c = static_cast<int>(c.out_c);
-  const SplitSumArgs args{partials, c.dweight, splits, taps, out_c};
-  constexpr int kSide = SplitSumKernel::kSide;
-  if (splits < ManySplitsSumKernel::kFewest) {
-    launcher.template launch<SplitSumKernel>(
-        {.x = tiles_of(taps, kSide), .y = tiles_of(out_c, kSide)}, args, stream);
+  const auto launch = [&]<class Kernel>() {
+    const LaunchGrid grid{.x = tiles_of(taps, Kernel::kTaps),
+                          .y = tiles_of(out_c, Kernel::kChannels)};
+    launcher.template launch<Kernel>(grid, {partials, c.dweight, splits, taps, out_c}, stream);
+  };
+  constexpr int kManySplits = 8;
+  constexpr std::int64_t kFewWeights = 1 << 18;  // too few blocks for a GPU, one part per split
+  const bool wide = column_width(out_c, all_aligned({partials})) == 4;
+  if (splits < kManySplits || std::int64_t{taps} * out_c > kFewWeights) {
+    wide ? launch.template operator()<SplitSumKernel<4, 1>>()
+         : launch.template operator()<SplitSumKernel<1, 1>>();
   } else {
-    launcher.template launch<ManySplitsSumKernel>({.x = taps, .y = tiles_of(out_c, kSide)}, args,
-                                                  stream);
+    wide ? launch.template operator()<SplitSumKernel<4, 4>>()
+         : launch.template operator()<SplitSumKernel<1, 4>>();
   }
 }
 
@@ -369,10 +373,10 @@ void convolution_weight_gradient(Launcher& launcher, const GpuConvolution& c, Gp
                                  std::optional<TileSize> size) {
   const WeightSplit split = weight_split(c);
   auto* partials = reinterpret_cast<float*>(c.workspace);
-  const WeightGradientArgs args{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
+  const WeightGradientArgs args{windows_of_x(c), c.dy.f32(), partials, static_cast<int>(c.out_c),
                                 split.terms};
   launch_product<WeightGradientKernel>(launcher, c, args, args.x.taps, c.out_c, split.splits,
-                                       all_aligned(c.x, c.dy, partials), stream,
+                                       all_aligned({c.x.f32(), c.dy.f32(), partials}), stream,
                                        size.value_or(split.tiles));
   add_splits(launcher, c, partials, split.splits, stream);
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/simt.h"
+#include "compute/gpu/cuda/layers/columns.cuh"
 #include "compute/gpu/cuda/layers/convolution/operands.cuh"
 #include "compute/gpu/cuda/layers/convolution/product.cuh"
 
@@ -21,6 +22,10 @@ namespace lab::cuda {
 //   add(row, col, sums)     adds to a run of sums what C has besides the product
 //   write(row, col, sums)   writes the run; called once add() has been called for all runs, so that
 //                           the reads of add() need not wait for writes
+// and, for the products of wgmma_product.cuh,
+//   is_bf16()               whether the sums are rounded to bf16 instead of calling write()
+//   bf16_row(row)           the row of C to which they are
+//   adds_to_bf16()          whether that row's elements are added first
 // A run is kRun neighbouring elements, one access if kWide.
 
 // Calls put(i) for each element of a run that lies within `columns`.
@@ -70,6 +75,7 @@ struct ConvolutionForwardArgs {
   const float* weight;  // [out_c, taps]
   const float* bias;
   float* y;
+  std::uint16_t* bf16_y;  // null, or instead of y
   int out_c;
 };
 
@@ -87,6 +93,11 @@ struct ForwardOutput {
   LAB_DEVICE void write(int row, int col, const float* sums) const {
     const auto to = simt::global(args.y) + std::int64_t{row} * args.out_c;
     write_run<kWide, kRun>(to, col, args.out_c, sums);
+  }
+  LAB_DEVICE bool is_bf16() const { return args.bf16_y != nullptr; }
+  LAB_DEVICE bool adds_to_bf16() const { return false; }
+  LAB_DEVICE simt::GlobalPtr<std::uint16_t> bf16_row(int row) const {
+    return simt::global(args.bf16_y) + std::int64_t{row} * args.out_c;
   }
 };
 
@@ -122,6 +133,7 @@ struct InputGradientArgs {
   GradientPhase phases[kPhases];
   const float* weight;  // [out_c, kernel, kernel, in_c]
   float* dx;
+  std::uint16_t* bf16_dx;  // null, or instead of dx
   int in_h, in_w, in_c;
   int kernel, stride;
   bool accumulate;
@@ -159,19 +171,26 @@ struct InputGradientOutput {
   const GradientPhase& phase;
 
   LAB_DEVICE void add(int row, int col, float* sums) const {
-    if (args.accumulate) add_run<kWide, kRun>(dx_of(row), col, args.in_c, sums);
+    if (args.accumulate && !is_bf16()) {
+      add_run<kWide, kRun>(simt::global(args.dx) + offset_of(row), col, args.in_c, sums);
+    }
   }
   LAB_DEVICE void write(int row, int col, const float* sums) const {
-    write_run<kWide, kRun>(dx_of(row), col, args.in_c, sums);
+    write_run<kWide, kRun>(simt::global(args.dx) + offset_of(row), col, args.in_c, sums);
+  }
+  LAB_DEVICE bool is_bf16() const { return args.bf16_dx != nullptr; }
+  LAB_DEVICE bool adds_to_bf16() const { return args.accumulate; }
+  LAB_DEVICE simt::GlobalPtr<std::uint16_t> bf16_row(int row) const {
+    return simt::global(args.bf16_dx) + offset_of(row);
   }
 
  private:
-  LAB_DEVICE simt::GlobalPtr<float> dx_of(int row) const {
+  LAB_DEVICE std::int64_t offset_of(int row) const {
     const auto [image, place] = divide(row, phase.dy.grid_size);
     const auto [down, across] = divide(place, phase.dy.grid_width);
     const std::int64_t line = std::int64_t{image} * args.in_h + phase.first_y + down * args.stride;
     const std::int64_t pixel = line * args.in_w + phase.first_x + across * args.stride;
-    return simt::global(args.dx) + pixel * args.in_c;
+    return pixel * args.in_c;
   }
 };
 
@@ -240,79 +259,64 @@ struct WeightGradientKernel {
   }
 };
 
-// dweight [out_c, taps] = the sums of the partials [splits, taps, out_c], in FP64.
-struct SplitSumArgs {
-  const float* partials;
-  float* dweight;
-  int splits, taps, out_c;
-};
-
-// One block per 32x32 elements, transposed in shared memory so that both arrays are accessed along
+// dweight [out_c, taps] = the sums of the partials [splits, taps, out_c], in FP64. A block adds
+// those of kChannels channels and kTaps taps, whose splits kParts threads share; each thread adds
+// kWidth channels. The sums are transposed in shared memory, so that both arrays are accessed along
 // their rows.
+template <int kWidth, int kSharing>
 struct SplitSumKernel {
-  using Args = SplitSumArgs;
+  struct Args {
+    const float* partials;
+    float* dweight;
+    int splits, taps, out_c;
+  };
   static constexpr const char* kName = "sum of weight gradients";
-  static constexpr int kSide = 32;
-  static constexpr int kDown = 8;
-  static constexpr int kThreads = kSide * kDown;
+  static constexpr int kThreads = 256;
+  static constexpr int kChannels = 32;
+  static constexpr int kParts = kSharing;
+  static constexpr int kAcross = kChannels / kWidth;
+  static constexpr int kTaps = kThreads / kAcross / kParts;
 
   static LAB_DEVICE void run(const Args& args) {
-    LAB_SHARED(float, tile, kSide*(kSide + 1));
-    const int across = simt::thread_idx().x % kSide, down = simt::thread_idx().x / kSide;
-    const int tap = simt::block_idx().x * kSide, channel = simt::block_idx().y * kSide;
-    const auto partials = simt::global(args.partials);
-    for (int i = down; i < kSide; i += kDown) {
-      if (tap + i >= args.taps || channel + across >= args.out_c) continue;
-      double sum = 0;
-      for (int split = 0; split < args.splits; ++split) {
-        const std::int64_t line = std::int64_t{split} * args.taps + tap + i;
-        const float part = partials[line * args.out_c + channel + across];
-        sum += static_cast<double>(part);
-      }
-      tile[i * (kSide + 1) + across] = static_cast<float>(sum);
-    }
-    simt::sync_threads();
-    const auto dweight = simt::global(args.dweight);
-    for (int i = down; i < kSide; i += kDown) {
-      if (tap + across >= args.taps || channel + i >= args.out_c) continue;
-      const float sum = tile[across * (kSide + 1) + i];
-      dweight[std::int64_t{channel + i} * args.taps + tap + across] = sum;
-    }
-  }
-};
-
-// The same for many splits, of which there are many only where there are few weights: one block per
-// 32 channels of a tap, whose threads share the splits.
-struct ManySplitsSumKernel {
-  using Args = SplitSumArgs;
-  static constexpr const char* kName = "sum of many weight gradients";
-  static constexpr int kFewest = 16;
-  static constexpr int kAcross = SplitSumKernel::kSide, kDown = 32;
-  static constexpr int kThreads = kAcross * kDown;
-
-  static LAB_DEVICE void run(const Args& args) {
-    LAB_SHARED(double, sums, kThreads);
+    LAB_SHARED(double, shared, kParts* kTaps* kPitch);
     const int t = simt::thread_idx().x;
-    const int tap = simt::block_idx().x, channel = simt::block_idx().y * kAcross + t % kAcross;
-    double sum = 0;
-    if (channel < args.out_c) {
-      const auto from = simt::global(args.partials) + std::int64_t{tap} * args.out_c + channel;
+    const int first_tap = simt::block_idx().x * kTaps, tap = t / kAcross % kTaps;
+    const int first_channel = simt::block_idx().y * kChannels, channel = t % kAcross * kWidth;
+    const int part = t / kAcross / kTaps;
+    double sums[kWidth] = {};
+    if (first_tap + tap < args.taps && first_channel + channel < args.out_c) {
       const std::int64_t pitch = std::int64_t{args.taps} * args.out_c;
-      LAB_UNROLL_BY(4)
-      for (int split = t / kAcross; split < args.splits; split += kDown) {
-        const float part = from[split * pitch];
-        sum += static_cast<double>(part);
+      const auto from = simt::global(args.partials) +
+                        (std::int64_t{first_tap + tap} * args.out_c + first_channel + channel);
+      LAB_UNROLL_BY(8)
+      for (int split = part; split < args.splits; split += kParts) {
+        float values[kWidth];
+        read_columns(values, from + split * pitch);
+        LAB_UNROLL
+        for (int e = 0; e < kWidth; ++e) sums[e] += static_cast<double>(values[e]);
       }
     }
-    sums[t] = sum;
-    simt::sync_threads();
-    if (t >= kAcross || channel >= args.out_c) return;
-    for (int d = 1; d < kDown; ++d) {
-      const double more = sums[d * kAcross + t];
-      sum += more;
+    LAB_UNROLL
+    for (int e = 0; e < kWidth; ++e) {
+      shared[(part * kTaps + tap) * kPitch + channel + e] = sums[e];
     }
-    simt::global(args.dweight)[std::int64_t{channel} * args.taps + tap] = static_cast<float>(sum);
+    simt::sync_threads();
+    for (int i = t; i < kTaps * kChannels; i += kThreads) {
+      const int to_tap = i % kTaps, to_channel = i / kTaps;
+      if (first_tap + to_tap >= args.taps || first_channel + to_channel >= args.out_c) continue;
+      double total = 0;
+      LAB_UNROLL
+      for (int p = 0; p < kParts; ++p) {
+        const double more = shared[(p * kTaps + to_tap) * kPitch + to_channel];
+        total += more;
+      }
+      simt::global(args.dweight)[std::int64_t{first_channel + to_channel} * args.taps + first_tap +
+                                 to_tap] = static_cast<float>(total);
+    }
   }
+
+ private:
+  static constexpr int kPitch = kChannels + 1;  // without bank conflicts in either direction
 };
 
 }  // namespace lab::cuda

@@ -1,7 +1,7 @@
 #pragma once
-// Operands of convolutions by wgmma, rounded to 16 bits per element.
+// Operands of convolutions by wgmma, of 16 bits per element, to which FP32 arrays are rounded.
 //
-// bf16   bits of bf16
+// bf16   bits of bf16, also of an array that has them already
 // tf32   FP16, because wgmma has no tf32 for operands whose rows are neighbours in memory, as those
 //        of the weight gradient are. FP16 has as many significant bits, 11, at twice the rate, but
 //        a smaller range: each array is multiplied by the power of two that brings its largest
@@ -15,7 +15,7 @@
 
 #include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/gpu/cuda/kernel/wgmma.h"
-#include "compute/gpu/cuda/layers/convolution/tiles.cuh"
+#include "compute/gpu/cuda/layers/columns.cuh"
 #include "compute/gpu/cuda/layers/largest.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/gpu_layers.h"
@@ -94,22 +94,14 @@ struct LargestKernel {
   }
 };
 
-// The arrangement of a rounded array: that of the FP32 array.
-struct SameOrder {
-  std::int64_t eighths;
-
-  // The 8 elements that come to this place, in eighths; -1: zeros.
-  LAB_DEVICE std::int64_t source(std::int64_t place) const { return place; }
-};
-
 // Rounds 8 elements per thread to bf16 or, scaled, to FP16. The first blocks take the last
-// elements, except after LargestKernel. Order: SameOrder, or another with the same members.
-template <bool kScaled, class Order>
+// elements, except after LargestKernel.
+template <bool kScaled>
 struct RoundKernel {
   struct Args {
     const float* from;
     std::uint16_t* to;
-    Order order;
+    std::int64_t eighths;
     bool last_first;
     // For FP16: largest magnitudes of all parts of the array, at most kThreads; and of the array,
     // which is written.
@@ -127,14 +119,9 @@ struct RoundKernel {
         std::int64_t{args.last_first ? last : first} * kThreads + simt::thread_idx().x;
     float scale = 1;
     if constexpr (kScaled) scale = power_of_two(scale_of(largest_of(args)));
-    if (at >= args.order.eighths) return;
-    const std::int64_t source = args.order.source(at);
-    float values[8] = {};
-    if (source >= 0) {
-      const float* const from = args.from + 8 * source;
-      cuda_matmul::unpack(values, simt::load_readonly<simt::Float4>(from));
-      cuda_matmul::unpack(values + 4, simt::load_readonly<simt::Float4>(from + 4));
-    }
+    if (at >= args.eighths) return;
+    float values[8];
+    read_columns(values, simt::global(args.from) + 8 * at);
     std::uint32_t pairs[4];
     LAB_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -176,17 +163,17 @@ struct RoundedArray {
   }
 };
 
-// Rounds `from` to the array in memory from `to` on, which has the elements of order.eighths.
-// fours: elements of `from` / 4; known_largest: the bits of their largest magnitude, if known.
-template <class Launcher, class Order>
-Rounded round_in_order(Launcher& launcher, const float* from, std::int64_t fours,
-                       const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
-                       const Order& order, GpuStream& stream) {
+// Rounds `from` to the array in memory from `to` on. known_largest: the bits of the largest
+// magnitude, if known.
+template <class Launcher>
+Rounded round_to(Launcher& launcher, const float* from, const std::uint32_t* known_largest,
+                 const RoundedArray& array, std::byte* to, GpuStream& stream) {
   auto* elements = reinterpret_cast<std::uint16_t*>(to);
-  const LaunchGrid grid{.x = tiles_of(order.eighths, RoundKernel<true, Order>::kThreads)};
+  const std::int64_t eighths = array.elements / 8;
+  const LaunchGrid grid{.x = tiles_of(eighths, RoundKernel<true>::kThreads)};
   if (!array.scaled) {
-    launcher.template launch<RoundKernel<false, Order>>(
-        grid, {from, elements, order, true, nullptr, 0, nullptr}, stream);
+    launcher.template launch<RoundKernel<false>>(
+        grid, {from, elements, eighths, true, nullptr, 0, nullptr}, stream);
     return array.at(to);
   }
   auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
@@ -195,6 +182,7 @@ Rounded round_in_order(Launcher& launcher, const float* from, std::int64_t fours
   if (known_largest == nullptr) {
     auto* found = reinterpret_cast<std::uint32_t*>(to + array.parts());
     constexpr std::int64_t kFewestFours = 4 * LargestKernel::kThreads;  // per block
+    const std::int64_t fours = array.elements / 4;
     const int most = std::min(tiles_of(fours, kFewestFours), LargestKernel::kMostBlocks);
     const std::int64_t per_block = tiles_of(fours, most);
     part_count = tiles_of(fours, per_block);
@@ -202,16 +190,10 @@ Rounded round_in_order(Launcher& launcher, const float* from, std::int64_t fours
                                             stream);
     parts = found;
   }
-  launcher.template launch<RoundKernel<true, Order>>(
-      grid, {from, elements, order, known_largest != nullptr, parts, part_count, largest}, stream);
+  launcher.template launch<RoundKernel<true>>(
+      grid, {from, elements, eighths, known_largest != nullptr, parts, part_count, largest},
+      stream);
   return array.at(to);
-}
-
-template <class Launcher>
-Rounded round_to(Launcher& launcher, const float* from, const std::uint32_t* known_largest,
-                 const RoundedArray& array, std::byte* to, GpuStream& stream) {
-  return round_in_order(launcher, from, array.elements / 4, known_largest, array, to,
-                        SameOrder{array.elements / 8}, stream);
 }
 
 }  // namespace lab::cuda

@@ -2,16 +2,17 @@
 // Convolutions with 3x3 taps of images with 64 channels, by wgmma on strips of pixels. A strip is
 // read from global memory once for all taps, where wgmma_product.cuh reads its pixels once per tap.
 //
-// The rounded images lie in lines of width + 1 pixels, one of zeros, with a line of zeros before,
-// between and after them. So the neighbours of every pixel are at the same distances, and the zeros
-// around an image are neighbours like any other. Places in these lines are the rows of the forward
-// and the input gradient, which compute those of the zeros too and do not write them, and the terms
-// of the weight gradient.
+// In shared memory, images lie in lines of width + 1 pixels, one of zeros, with a line of zeros
+// before, between and after them. So the neighbours of every pixel are at the same distances, and
+// the zeros around an image are neighbours like any other. Places in these lines are the rows of
+// the forward and the input gradient, which compute those of the zeros too and do not write them,
+// and the terms of the weight gradient.
 //
 // Limits   in_c and out_c 64; kernel 3, stride 1, padding 1; width below kMostPitch; otherwise as
 //          in wgmma_convolution.cuh
 // Work     forward, 28x28 images: 1.07*2*64*576 FLOP per pixel, which is 0.1 us per image on an
-//          H200's tensor cores, and 128 bytes read, 256 written: 0.08 us at 4 TB/s
+//          H200's tensor cores, and 128 bytes read, 256 written, 128 to bf16: 0.08 us and 0.05 us
+//          at 4 TB/s
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -49,8 +50,7 @@ struct PaddedImages {
   }
   // The place of the first pixel, whose first neighbour is place 0.
   LAB_DEVICE int first() const { return pitch + 1; }
-  // The number of places, and of those from the first pixel's to the last one's.
-  std::int64_t places() const { return span() + 2 * (pitch + 1); }
+  // The number of places from the first pixel's to the last one's.
   std::int64_t span() const { return std::int64_t{images} * (height + 1) * pitch - (pitch + 1); }
 
   // The pixel at a place, or -1.
@@ -62,25 +62,14 @@ struct PaddedImages {
   }
 };
 
-// The arrangement of such images for RoundKernel.
-struct PaddedOrder {
-  PaddedImages images;
-  std::int64_t eighths;
-
-  LAB_DEVICE std::int64_t source(std::int64_t at) const {
-    constexpr int kEighths = kStripChannels / 8;
-    const int pixel = images.pixel(static_cast<int>(at / kEighths));
-    return pixel < 0 ? -1 : std::int64_t{pixel} * kEighths + at % kEighths;
-  }
-};
-
-// Starts copying `count` places of images from `first` on; those from `end` on become zeros.
+// Starts copying `count` places from `first` on of images with kStripChannels channels.
 template <int kThreads>
-LAB_DEVICE void copy_places(Words to, const std::uint16_t* images, int first, int count, int end) {
+LAB_DEVICE void copy_places(Words to, const PaddedImages& images, const std::uint16_t* elements,
+                            int first, int count) {
   for (int row = copied_row(); row < count; row += kThreads / 8) {
-    const bool inside = first + row < end;
-    const std::int64_t place = inside ? first + row : 0;
-    copy_piece(to, row, images + place * kStripChannels + copied_piece() * 8, inside);
+    const int pixel = images.pixel(first + row);
+    const std::int64_t source = pixel < 0 ? 0 : pixel;
+    copy_piece(to, row, elements + source * kStripChannels + copied_piece() * 8, pixel >= 0);
   }
 }
 
@@ -93,7 +82,7 @@ struct StripKernel {
   struct Args {
     std::conditional_t<kBackward, InputGradientArgs, ConvolutionForwardArgs> pass;
     PaddedImages images;
-    int places, steps;
+    int steps;
     Rounded a, b;
   };
   static constexpr const char* kName =
@@ -134,8 +123,8 @@ struct StripKernel {
   }
   static LAB_DEVICE void copy_strip(const Args& args, Words strip, int step) {
     if (step < args.steps) {
-      copy_places<kThreads>(strip, args.a.elements, step * kStripPlaces,
-                            kStripPlaces + 2 * args.images.first(), args.places);
+      copy_places<kThreads>(strip, args.images, args.a.elements, step * kStripPlaces,
+                            kStripPlaces + 2 * args.images.first());
     }
     simt::copy_commit();
   }
@@ -168,14 +157,7 @@ struct StripKernel {
   static LAB_DEVICE void write_to(const Output& output, const PaddedImages& images, int step,
                                   float (&sums)[kStripChannels / 8][4]) {
     const int first = images.first() + step * kStripPlaces;
-    for_each_pair(sums, [&](int row, int col, float* pair) {
-      const int pixel = images.pixel(first + row);
-      if (pixel >= 0) output.add(pixel, col, pair);
-    });
-    for_each_pair(sums, [&](int row, int col, const float* pair) {
-      const int pixel = images.pixel(first + row);
-      if (pixel >= 0) output.write(pixel, col, pair);
-    });
+    leave_sums(sums, output, 0, [&](int row) { return images.pixel(first + row); });
   }
 };
 
@@ -188,7 +170,7 @@ struct StripWeightGradientKernel {
   struct Args {
     WeightGradientArgs pass;
     PaddedImages images;
-    int places, steps, split_steps;
+    int steps, split_steps;
     Rounded x, dy;
   };
   static constexpr const char* kName = "convolution weight gradient by strips";
@@ -248,10 +230,10 @@ struct StripWeightGradientKernel {
   static LAB_DEVICE void copy_step(const Args& args, Words stage, int step, int end) {
     if (step < end) {
       const int first = step * kStripPlaces;
-      copy_places<kThreads>(stage, args.x.elements, first, kStripPlaces + 2 * args.images.first(),
-                            args.places);
-      copy_places<kThreads>(stage + kStripBytes / 4, args.dy.elements, first + args.images.first(),
-                            kStripPlaces, args.places);
+      copy_places<kThreads>(stage, args.images, args.x.elements, first,
+                            kStripPlaces + 2 * args.images.first());
+      copy_places<kThreads>(stage + kStripBytes / 4, args.images, args.dy.elements,
+                            first + args.images.first(), kStripPlaces);
     }
     simt::copy_commit();
   }
@@ -268,9 +250,6 @@ inline bool is_strip_shape(const GpuConvolution& c) {
          c.out_c == kStripChannels && c.in_w < kMostPitch;
 }
 
-inline std::int64_t strip_elements(const GpuConvolution& c) {
-  return PaddedImages::of(c).places() * kStripChannels;
-}
 inline int strip_steps(const GpuConvolution& c) {
   return tiles_of(PaddedImages::of(c).span(), kStripPlaces);
 }
@@ -286,15 +265,6 @@ inline WeightSplit strip_split(const GpuConvolution& c, int multiprocessors) {
   return split;
 }
 
-template <class Launcher>
-Rounded round_strips(Launcher& launcher, const GpuConvolution& c, const float* from,
-                     const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
-                     GpuStream& stream) {
-  const std::int64_t fours = c.images * c.in_h * c.in_w * (kStripChannels / 4);
-  return round_in_order(launcher, from, fours, known_largest, array, to,
-                        PaddedOrder{PaddedImages::of(c), array.elements / 8}, stream);
-}
-
 // `a` and `b` as in StripKernel.
 template <bool kBackward, class Launcher, class Pass>
 void launch_strips(Launcher& launcher, const GpuConvolution& c, const Pass& pass, const Rounded& a,
@@ -304,8 +274,7 @@ void launch_strips(Launcher& launcher, const GpuConvolution& c, const Pass& pass
   const auto launch = [&]<bool kScaled>() {
     using Kernel = StripKernel<kScaled, kBackward>;
     const int blocks = std::min(steps, Kernel::kBlocksPerSm * launcher.multiprocessors());
-    launcher.template launch<Kernel>(
-        {.x = blocks}, {pass, images, static_cast<int>(images.places()), steps, a, b}, stream);
+    launcher.template launch<Kernel>({.x = blocks}, {pass, images, steps, a, b}, stream);
   };
   with_scaled(c.precision, launch);
 }
@@ -314,12 +283,10 @@ template <class Launcher>
 void strip_weight_gradient(Launcher& launcher, const GpuConvolution& c,
                            const WeightGradientArgs& pass, const Rounded& x, const Rounded& dy,
                            const WeightSplit& split, GpuStream& stream) {
-  const PaddedImages images = PaddedImages::of(c);
   const auto launch = [&]<bool kScaled>() {
     launcher.template launch<StripWeightGradientKernel<kScaled>>(
         {.z = split.splits},
-        {pass, images, static_cast<int>(images.places()), strip_steps(c),
-         split.terms / kStripPlaces, x, dy},
+        {pass, PaddedImages::of(c), strip_steps(c), split.terms / kStripPlaces, x, dy},
         stream);
   };
   with_scaled(c.precision, launch);

@@ -1,11 +1,11 @@
 #pragma once
-// The passes of a convolution by wgmma. The operands are rounded to 16 bits per element first,
+// The passes of a convolution by wgmma. FP32 operands are rounded to 16 bits per element first,
 // which costs a pass over them and halves what the product reads, several times, from L2. Forward
-// keeps its operands for the two gradients, 2 bytes per element of x and of weight.
+// keeps its rounded operands for the two gradients, 2 bytes per element of x and of weight.
 //
-// Limits   bf16 and tf32; in_c and out_c multiples of 64; kernels larger than one pixel, because
-//          with one the product reads each operand too rarely; 16-byte aligned arrays; compute
-//          capability 9.0 (sm_90a)
+// Limits   bf16 and tf32; in_c and out_c multiples of 64; with FP32 arrays only kernels larger than
+//          one pixel, because with one the product reads each operand too rarely; 16-byte aligned
+//          arrays; compute capability 9.0 (sm_90a)
 // Numerics as in convolution.cuh, with tf32 as in rounding.cuh
 #include <algorithm>
 #include <cstddef>
@@ -90,28 +90,34 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
 
 // ---- Launches
 
+inline bool has_whole_boxes(const GpuConvolution& c) {
+  return c.precision != Precision::F32 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
+}
 inline bool is_wgmma_shape(const GpuConvolution& c) {
-  return c.precision != Precision::F32 && c.kernel > 1 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
+  return has_whole_boxes(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
-  return is_wgmma_shape(c) && all_aligned(c.x, c.weight, c.y, c.dy, c.dx, c.workspace, c.kept);
+  return is_wgmma_shape(c) && all_aligned({c.x.data(), c.weight, c.y.data(), c.dy.data(),
+                                           c.dx.data(), c.workspace, c.kept});
 }
 
+// The rounded arrays: of x, y and the weights; empty for arrays that are bf16 already.
 struct WgmmaArrays {
   RoundedArray x, y, weight;
 
   explicit WgmmaArrays(const GpuConvolution& c) {
     const bool scaled = is_scaled(c.precision);
-    const bool strips = is_strip_shape(c);
-    x = {strips ? strip_elements(c) : c.images * c.in_h * c.in_w * c.in_c, scaled};
-    y = {strips ? strip_elements(c) : c.images * c.out_h * c.out_w * c.out_c, scaled};
+    if (!c.x.is_bf16()) x = {c.images * c.in_h * c.in_w * c.in_c, scaled};
+    if (!c.y.is_bf16()) y = {c.images * c.out_h * c.out_w * c.out_c, scaled};
     weight = {c.kernel * c.kernel * c.in_c * c.out_c, scaled};
   }
   // In GpuConvolution::kept.
-  Rounded kept_x(const GpuConvolution& c) const { return x.at(c.kept); }
+  Rounded kept_x(const GpuConvolution& c) const {
+    return c.x.is_bf16() ? Rounded{c.x.bf16(), nullptr} : x.at(c.kept);
+  }
   std::byte* weight_memory(const GpuConvolution& c) const { return c.kept + x.bytes(); }
   Rounded kept_weight(const GpuConvolution& c) const { return weight.at(weight_memory(c)); }
-  // In GpuConvolution::workspace, after dy: the partial sums.
+  // In GpuConvolution::workspace, after dy: the partial sums of the weights, then of the bias.
   std::byte* partials(const GpuConvolution& c) const { return c.workspace + y.bytes(); }
 };
 
@@ -133,10 +139,15 @@ inline WeightSplit wgmma_split(const GpuConvolution& c, int multiprocessors) {
 }
 
 // The workspace: dy, which the input gradient may take over from the weight gradient, then the
-// partial sums of the weights or of the bias.
+// partial sums of the weights, then those of the bias.
+inline std::int64_t wgmma_bias_partials(const GpuConvolution& c, int multiprocessors) {
+  constexpr std::int64_t kAlignment = 256;
+  const std::int64_t end =
+      WgmmaArrays(c).y.bytes() + wgmma_split(c, multiprocessors).partials_bytes(c);
+  return (end + kAlignment - 1) / kAlignment * kAlignment;
+}
 inline std::int64_t wgmma_workspace_bytes(const GpuConvolution& c, int multiprocessors) {
-  return WgmmaArrays(c).y.bytes() +
-         std::max(wgmma_split(c, multiprocessors).partials_bytes(c), bias_partials_bytes(c));
+  return wgmma_bias_partials(c, multiprocessors) + bias_partials_bytes(c);
 }
 // x and weight.
 inline std::int64_t wgmma_kept_bytes(const GpuConvolution& c) {
@@ -154,19 +165,18 @@ void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>
   });
 }
 
-// x or dy.
+// x or dy: rounded, unless it is bf16 already.
 template <class Launcher>
-Rounded round_images(Launcher& launcher, const GpuConvolution& c, const float* from,
-                     const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
-                     GpuStream& stream) {
-  return is_strip_shape(c) ? round_strips(launcher, c, from, known_largest, array, to, stream)
-                           : round_to(launcher, from, known_largest, array, to, stream);
+Rounded round_images(Launcher& launcher, ConstGpuActivations from, const std::uint32_t* known_largest,
+                     const RoundedArray& array, std::byte* to, GpuStream& stream) {
+  if (from.is_bf16()) return {from.bf16(), nullptr};
+  return round_to(launcher, from.f32(), known_largest, array, to, stream);
 }
 
 template <class Launcher>
 void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Rounded x = round_images(launcher, c, c.x, c.x_largest, arrays.x, c.kept, stream);
+  const Rounded x = round_images(launcher, c.x, c.x_largest, arrays.x, c.kept, stream);
   const Rounded w =
       round_to(launcher, c.weight, nullptr, arrays.weight, arrays.weight_memory(c), stream);
   if (is_strip_shape(c)) {
@@ -180,9 +190,10 @@ void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& strea
 template <class Launcher>
 void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const Rounded dy = c.after_weight_gradient ? arrays.y.at(c.workspace)
-                                             : round_images(launcher, c, c.dy, c.dy_largest,
-                                                            arrays.y, c.workspace, stream);
+  const bool has_rounded = c.after_weight_gradient && !c.dy.is_bf16();
+  const Rounded dy = has_rounded ? arrays.y.at(c.workspace)
+                                 : round_images(launcher, c.dy, c.dy_largest, arrays.y,
+                                                c.workspace, stream);
   const Rounded w = arrays.kept_weight(c);
   for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
     if (is_strip_shape(c)) return launch_strips<true>(launcher, c, pass, dy, w, stream);
@@ -197,9 +208,9 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
   const WgmmaArrays arrays(c);
   const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
   const Rounded x = arrays.kept_x(c);
-  const Rounded dy = round_images(launcher, c, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
+  const Rounded dy = round_images(launcher, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
   auto* partials = reinterpret_cast<float*>(arrays.partials(c));
-  const WeightGradientArgs pass{windows_of_x(c), c.dy, partials, static_cast<int>(c.out_c),
+  const WeightGradientArgs pass{windows_of_x(c), c.dy.f32(), partials, static_cast<int>(c.out_c),
                                 split.terms};
   if (is_strip_shape(c)) {
     strip_weight_gradient(launcher, c, pass, x, dy, split, stream);

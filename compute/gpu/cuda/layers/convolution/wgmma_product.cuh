@@ -166,9 +166,94 @@ LAB_DEVICE void for_each_pair(float (&sums)[kEighths][4], const Use& use) {
   }
 }
 
+// Exchanges the words of four neighbouring lanes: word i of lane q becomes word q of lane i.
+LAB_DEVICE void transpose_in_quad(std::uint32_t (&words)[4]) {
+  LAB_UNROLL
+  for (int bit = 1; bit <= 2; bit *= 2) {
+    const bool upper = (simt::lane() & bit) != 0;
+    LAB_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      if ((i & bit) != 0) continue;
+      const std::uint32_t sent = upper ? words[i] : words[i + bit];
+      const std::uint32_t received = simt::shuffle_xor(sent, bit);
+      (upper ? words[i] : words[i + bit]) = received;
+    }
+  }
+}
+
+// Leaves the sums of wgmma to a bf16 array, 8 neighbouring columns per lane and access, for which
+// the lanes of a quad exchange their pairs. row_of(r): the row of C, or -1.
+template <int kEighths, class Output, class RowOf>
+LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], const Output& output, int col,
+                           const RowOf& row_of) {
+  static_assert(kEighths % 4 == 0);
+  const int first = simt::warp() * 16 + simt::lane() / 4;
+  const int mine = col + simt::lane() % 4 * 8;
+  if (output.adds_to_bf16()) {
+    simt::Uint4 before[2][kEighths / 4];
+    LAB_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int row = row_of(first + 8 * half);
+      LAB_UNROLL
+      for (int j = 0; j < kEighths / 4; ++j) {
+        before[half][j] = {0, 0, 0, 0};
+        if (row >= 0) before[half][j] = simt::load<simt::Uint4>(output.bf16_row(row) + mine + j * 32);
+      }
+    }
+    LAB_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      LAB_UNROLL
+      for (int j = 0; j < kEighths / 4; ++j) {
+        const simt::Uint4 four = before[half][j];
+        std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
+        transpose_in_quad(words);
+        LAB_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          sums[4 * j + i][2 * half] += simt::float_of(words[i] << 16);
+          sums[4 * j + i][2 * half + 1] += simt::float_of(words[i] & 0xffff0000U);
+        }
+      }
+    }
+  }
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int row = row_of(first + 8 * half);
+    LAB_UNROLL
+    for (int j = 0; j < kEighths / 4; ++j) {
+      std::uint32_t words[4];
+      LAB_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const float* const pair = sums[4 * j + i] + 2 * half;
+        words[i] = simt::pack_bf16(pair[0], pair[1]);
+      }
+      transpose_in_quad(words);
+      if (row < 0) continue;
+      simt::store(output.bf16_row(row) + mine + j * 32,
+                  simt::Uint4{words[0], words[1], words[2], words[3]});
+    }
+  }
+}
+
+// Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on; row_of
+// as above.
+template <int kEighths, class Output, class RowOf>
+LAB_DEVICE void leave_sums(float (&sums)[kEighths][4], const Output& output, int col,
+                           const RowOf& row_of) {
+  for_each_pair(sums, [&](int r, int c, float* pair) {
+    const int row = row_of(r);
+    if (row >= 0) output.add(row, col + c, pair);
+  });
+  if constexpr (requires { output.bf16_row(0); }) {
+    if (output.is_bf16()) return leave_bf16(sums, output, col, row_of);
+  }
+  for_each_pair(sums, [&](int r, int c, const float* pair) {
+    const int row = row_of(r);
+    if (row >= 0) output.write(row, col + c, pair);
+  });
+}
+
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
-// their elements and the first row and column of the tile. Leaves C to `output` (passes.cuh) in
-// pairs of columns; n is a multiple of the tile's columns.
+// their elements and the first row and column of the tile; n is a multiple of the tile's columns.
 template <class Tile, class MakeA, class MakeB, class Output>
 LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
                            const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,
@@ -222,12 +307,7 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   simt::wgmma_finish(sums);
   if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
 
-  for_each_pair(sums, [&](int r, int c, float* pair) {
-    if (row + r < part.m) output.add(row + r, col + c, pair);
-  });
-  for_each_pair(sums, [&](int r, int c, const float* pair) {
-    if (row + r < part.m) output.write(row + r, col + c, pair);
-  });
+  leave_sums(sums, output, col, [&](int r) { return row + r < part.m ? row + r : -1; });
 }
 
 }  // namespace lab::cuda

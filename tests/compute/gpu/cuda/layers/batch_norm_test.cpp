@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/tensor/random.h"
@@ -19,6 +20,7 @@ using test::Tiles;
 struct NormCase {
   std::int64_t rows = 1, channels = 1;
   bool training = true, relu = false, residual = false, left_bias = false;
+  DType x_type = DType::F32, y_type = DType::F32;  // of x and dx, and of all others
 };
 
 std::vector<float> norm_numbers(std::int64_t count, std::uint64_t seed, float scale = 1,
@@ -46,6 +48,12 @@ struct NormReference {
     running_mean = norm_numbers(one.channels, 6);
     running_variance = norm_numbers(one.channels, 7, 0.1F, 1);
     dy = norm_numbers(count, 8);
+    const auto round = [](std::vector<float>& values, DType dtype) {
+      for (float& value : values) value = LayersUnderTest::rounded_to(value, dtype);
+    };
+    round(x, one.x_type);
+    round(residual, one.y_type);
+    round(dy, one.y_type);
     forward();
     backward();
   }
@@ -102,8 +110,9 @@ struct NormReference {
   }
 };
 
-void expect_close(LayersUnderTest& gpu, const float* array, const std::vector<double>& expected,
-                  double tolerance, const char* what) {
+void expect_close(LayersUnderTest& gpu, ConstGpuActivations array,
+                  const std::vector<double>& expected, double tolerance, const char* what) {
+  if (array.is_bf16()) tolerance += 0x1p-8;
   const std::vector<float> values = gpu.values(array, expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(values[i], expected[i], tolerance * (1 + std::abs(expected[i])))
@@ -117,20 +126,20 @@ GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
                     .channels = size.channels,
                     .training = size.training,
                     .relu = size.relu,
-                    .x = gpu.input("x", reference.x),
+                    .x = gpu.input("x", reference.x, size.x_type),
                     .weight = gpu.input("weight", reference.weight),
                     .bias = gpu.input("bias", reference.bias)};
-  if (size.residual) norm.residual = gpu.input("residual", reference.residual);
+  if (size.residual) norm.residual = gpu.input("residual", reference.residual, size.y_type);
   if (size.left_bias) norm.left_bias = gpu.input("left_bias", reference.left_bias);
   norm.running_mean = gpu.inout("running_mean", reference.running_mean);
   norm.running_variance = gpu.inout("running_variance", reference.running_variance);
   const std::size_t channels = reference.channels();
   norm.mean = gpu.output<float>("mean", channels);
   norm.inverse_deviation = gpu.output<float>("inverse_deviation", channels);
-  norm.y = gpu.output<float>("y", reference.y.size());
-  norm.dy = gpu.input("dy", reference.dy);
-  norm.dx = gpu.output<float>("dx", reference.dx.size());
-  if (size.residual) norm.dresidual = gpu.output<float>("dresidual", reference.dx.size());
+  norm.y = gpu.output("y", reference.y.size(), size.y_type);
+  norm.dy = gpu.input("dy", reference.dy, size.y_type);
+  norm.dx = gpu.output("dx", reference.dx.size(), size.x_type);
+  if (size.residual) norm.dresidual = gpu.output("dresidual", reference.dx.size(), size.y_type);
   norm.dweight = gpu.output<float>("dweight", channels);
   norm.dbias = gpu.output<float>("dbias", channels);
   norm.y_largest = gpu.output<std::uint32_t>("y_largest", 1);
@@ -141,9 +150,9 @@ GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
 }
 
 // The largest magnitude of an array, as found beside it; not by libraries.
-void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, const float* array,
+void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, ConstGpuActivations array,
                     std::size_t count, const char* what) {
-  if (gpu.by_library()) return;
+  if (gpu.by_library() || array.is_bf16()) return;  // of bf16, that before rounding is found
   float most = 0;
   for (const float value : gpu.values(array, count)) most = std::max(most, std::abs(value));
   EXPECT_EQ(std::bit_cast<float>(gpu.values(found, 1).front()), most) << what;
@@ -152,7 +161,9 @@ void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, const floa
 void check_norm(const NormCase& one) {
   SCOPED_TRACE(std::to_string(one.rows) + " rows, " + std::to_string(one.channels) + " channels");
   const NormReference reference(one);
+  const bool bf16 = one.x_type == DType::BF16 || one.y_type == DType::BF16;
   test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    if (bf16 && gpu.by_library()) return;
     const GpuBatchNorm norm = upload(gpu, reference);
     gpu.layers().batch_norm_forward(norm, gpu.stream());
     const double tolerance = gpu.by_library() ? 1e-5 : 1e-6;
@@ -189,6 +200,22 @@ TEST(LayersBatchNorm, AgreesWithFloat64OnRaggedSizes) {
               .residual = true,
               .left_bias = true});
   check_norm({.rows = 9, .channels = 132, .training = true, .relu = true});
+}
+
+TEST(LayersBatchNorm, ComputesBf16Activations) {
+  LAB_REQUIRE_LAYERS();
+  constexpr DType kF32 = DType::F32, kBf16 = DType::BF16;
+  for (const auto& [x, y] : {std::pair{kBf16, kBf16}, {kF32, kBf16}, {kBf16, kF32}}) {
+    check_norm({.rows = 101, .channels = 8, .relu = true, .x_type = x, .y_type = y});
+    check_norm({.rows = 300,
+                .channels = 64,
+                .relu = true,
+                .residual = true,
+                .left_bias = true,
+                .x_type = x,
+                .y_type = y});
+    check_norm({.rows = 20, .channels = 136, .training = false, .x_type = x, .y_type = y});
+  }
 }
 
 TEST(LayersBatchNorm, EvaluatesWithTheRunningStatistics) {

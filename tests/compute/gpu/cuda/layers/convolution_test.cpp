@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/tensor/random.h"
 #include "compute/tensor/tensor.h"
 #include "tests/support/layers_under_test.h"
@@ -86,11 +87,12 @@ double slack_of(LayersUnderTest& gpu, Precision precision, const Sum& sum) {
   return (precision == Precision::F32 ? 0x1p-16 : 0x1p-9) * sum.magnitude;
 }
 
-void expect_near(LayersUnderTest& gpu, Precision precision, const float* array,
+void expect_near(LayersUnderTest& gpu, Precision precision, ConstGpuActivations array,
                  const Sums& expected, const char* what) {
   const std::vector<float> values = gpu.values(array, expected.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double tolerance = expected[i].tolerance() + slack_of(gpu, precision, expected[i]);
+    double tolerance = expected[i].tolerance() + slack_of(gpu, precision, expected[i]);
+    if (array.is_bf16()) tolerance += 0x1p-8 * std::abs(expected[i].value);
     ASSERT_NEAR(values[i], expected[i].value, tolerance) << what << " " << i;
   }
 }
@@ -133,11 +135,14 @@ std::vector<float> scaled(std::vector<float> values, float scale) {
 
 // Operands, and what the three passes must give.
 struct Reference {
+  DType x_type, y_type;
   std::vector<float> x, weight, bias, dy, dx_before;
   Sums y, dx, dweight, dbias;
 
   explicit Reference(const GpuConvolution& c, const Scales& scales = {})
-      : x(scaled(normal(size_of_x(c), 1), scales.x)),
+      : x_type(c.x.dtype()),
+        y_type(c.y.dtype()),
+        x(scaled(normal(size_of_x(c), 1), scales.x)),
         weight(scaled(normal(size_of_weight(c), 2), scales.weight)),
         bias(normal(static_cast<std::size_t>(c.out_c), 3)),
         dy(scaled(normal(size_of_y(c), 4), scales.dy)),
@@ -146,6 +151,12 @@ struct Reference {
         dx(x.size()),
         dweight(weight.size()),
         dbias(bias.size()) {
+    const auto round = [](std::vector<float>& values, DType dtype) {
+      for (float& value : values) value = LayersUnderTest::rounded_to(value, dtype);
+    };
+    round(x, x_type);
+    round(dx_before, x_type);
+    round(dy, y_type);
     const auto of = [&](float value) { return double{rounded(value, c.precision)}; };
     for_each_product(c, [&](std::size_t at_x, std::size_t at_w, std::size_t at_y) {
       y[at_y].add(of(x[at_x]) * of(weight[at_w]));
@@ -167,9 +178,9 @@ void add_memory(LayersUnderTest& gpu, GpuConvolution& c) {
 
 // Gives x, weight and y, and runs the forward pass if the gradients need what it keeps.
 void prepare_gradients(LayersUnderTest& gpu, const Reference& reference, GpuConvolution& c) {
-  c.x = gpu.input("x", reference.x);
+  c.x = gpu.input("x", reference.x, reference.x_type);
   c.weight = gpu.input("weight", reference.weight);
-  c.y = gpu.output<float>("y", reference.y.size());
+  c.y = gpu.output("y", reference.y.size(), reference.y_type);
   add_memory(gpu, c);
   if (gpu.layers().kept_bytes(c) > 0) gpu.layers().convolution_forward(c, gpu.stream());
 }
@@ -191,11 +202,11 @@ void check_forward(const GpuConvolution& sizes, const Reference& reference, bool
   test::on_layers(tiles, [&](LayersUnderTest& gpu) {
     if (!computes(gpu, sizes.precision)) return;
     GpuConvolution c = sizes;
-    c.x = gpu.input("x", reference.x);
+    c.x = gpu.input("x", reference.x, reference.x_type);
     c.weight = gpu.input("weight", reference.weight);
     if (bias) c.bias = gpu.input("bias", reference.bias);
     if (bias) give_largest(gpu, reference, c);
-    c.y = gpu.output<float>("y", reference.y.size());
+    c.y = gpu.output("y", reference.y.size(), reference.y_type);
     add_memory(gpu, c);
     gpu.layers().convolution_forward(c, gpu.stream());
     Sums expected = reference.y;
@@ -213,9 +224,9 @@ void check_input_gradient(const GpuConvolution& sizes, const Reference& referenc
     GpuConvolution c = sizes;
     c.accumulate = accumulate;
     prepare_gradients(gpu, reference, c);
-    c.dy = gpu.input("dy", reference.dy);
-    c.dx = accumulate ? gpu.inout("dx", reference.dx_before)
-                      : gpu.output<float>("dx", reference.dx.size());
+    c.dy = gpu.input("dy", reference.dy, reference.y_type);
+    c.dx = accumulate ? gpu.inout("dx", reference.dx_before, reference.x_type)
+                      : gpu.output("dx", reference.dx.size(), reference.x_type);
     gpu.layers().convolution_input_gradient(c, gpu.stream());
     Sums expected = reference.dx;
     for (std::size_t i = 0; accumulate && i < expected.size(); ++i) {
@@ -231,7 +242,7 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
     if (!computes(gpu, sizes.precision)) return;
     GpuConvolution c = sizes;
     prepare_gradients(gpu, reference, c);
-    c.dy = gpu.input("dy", reference.dy);
+    c.dy = gpu.input("dy", reference.dy, reference.y_type);
     c.dweight = gpu.output<float>("dweight", reference.dweight.size());
     if (bias) c.dbias = gpu.output<float>("dbias", reference.dbias.size());
     if (bias) give_largest(gpu, reference, c);
@@ -240,7 +251,7 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
       gpu.layers().convolution_bias_gradient(c, gpu.stream());
     }
     // As in a step of training.
-    c.dx = gpu.output<float>("dx", reference.dx.size());
+    c.dx = gpu.output("dx", reference.dx.size(), reference.x_type);
     c.after_weight_gradient = true;
     gpu.layers().convolution_input_gradient(c, gpu.stream());
     if (bias && !gpu.layers().gradients_are_independent(c)) {
@@ -252,10 +263,18 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
   });
 }
 
+// Of arrays that do not exist yet.
+struct Types {
+  DType x = DType::F32, y = DType::F32;
+};
+
 void check_all(const Case& one, Precision precision, bool options, Tiles tiles = Tiles::Chosen,
-               const Scales& scales = {}) {
-  SCOPED_TRACE(to_string(one) + " " + to_string(precision));
-  const GpuConvolution sizes = convolution_of(one, precision);
+               const Scales& scales = {}, const Types& types = {}) {
+  SCOPED_TRACE(to_string(one) + " " + to_string(precision) + ", x " + to_string(types.x) + ", y " +
+               to_string(types.y));
+  GpuConvolution sizes = convolution_of(one, precision);
+  sizes.x = {nullptr, types.x};
+  sizes.y = {nullptr, types.y};
   const Reference reference(sizes, scales);
   check_forward(sizes, reference, options, tiles);
   check_input_gradient(sizes, reference, options, tiles);
@@ -310,6 +329,42 @@ TEST(LayersConvolution, ComputesWholeBoxesOfChannels) {
       check_all(one, precision, options = !options, Tiles::Wgmma);
     }
   }
+}
+
+// Activations in bf16, where wgmma computes them: by strips and by tiles, with one tap, and beside
+// arrays in FP32.
+TEST(LayersConvolution, ComputesBf16Activations) {
+  LAB_REQUIRE_LAYERS();
+  constexpr DType kF32 = DType::F32, kBf16 = DType::BF16;
+  test::on_layers(Tiles::Wgmma, [](LayersUnderTest& gpu) {
+    const GpuConvolution c = convolution_of({1, 4, 4, 64, 64, 1, 1, 0}, Precision::BF16);
+    if (!gpu.layers().takes_bf16(c)) GTEST_SKIP() << "this GPU's layers take no bf16 arrays";
+  });
+  if (testing::Test::IsSkipped()) return;
+  bool options = false;
+  for (const Case& one : {Case{3, 9, 8, 64, 64, 3, 1, 1}, Case{2, 7, 5, 64, 128, 3, 2, 1},
+                          Case{2, 5, 6, 128, 64, 1, 2, 0}, Case{1, 6, 5, 64, 192, 1, 1, 0}}) {
+    for (const Types& types : {Types{kBf16, kBf16}, Types{kF32, kBf16}, Types{kBf16, kF32}}) {
+      check_all(one, Precision::BF16, options = !options, Tiles::Wgmma, {}, types);
+    }
+  }
+  check_all({2, 6, 7, 64, 64, 3, 1, 1}, Precision::BF16, true, Tiles::Wgmma, {}, {kBf16, kBf16});
+}
+
+// Kernels that read FP32 refuse them.
+TEST(LayersConvolution, RefusesBf16ActivationsThatItDoesNotTake) {
+  LAB_REQUIRE_LAYERS();
+  test::on_layers(Tiles::Chosen, [](LayersUnderTest& gpu) {
+    GpuConvolution c = convolution_of({1, 4, 4, 8, 8, 3, 1, 1}, Precision::F32);
+    ASSERT_FALSE(gpu.layers().takes_bf16(c));
+    c.x = {nullptr, DType::BF16};
+    try {
+      gpu.layers().convolution_forward(c, gpu.stream());
+      FAIL() << "no error";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::InvalidArgument) << e.what();
+    }
+  });
 }
 
 // The range of tf32, where it is computed by FP16 with a scale: the products of the smallest and

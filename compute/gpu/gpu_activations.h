@@ -17,12 +17,13 @@ class BasicGpuActivations {
 
  public:
   BasicGpuActivations() = default;
-  BasicGpuActivations(std::nullptr_t) {}                       // NOLINT(google-explicit-constructor)
-  BasicGpuActivations(Of<float>* elements) : data_(elements) {}  // NOLINT(google-explicit-constructor)
+  BasicGpuActivations(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  BasicGpuActivations(Of<float>* elements)
+      : data_(elements) {}  // NOLINT(google-explicit-constructor)
   BasicGpuActivations(Of<void>* data, DType dtype) : data_(data), dtype_(dtype) {}
   template <bool kOther>
-    requires(kConst && !kOther)
-  BasicGpuActivations(BasicGpuActivations<kOther> other)  // NOLINT(google-explicit-constructor)
+  requires(kConst && !kOther)
+      BasicGpuActivations(BasicGpuActivations<kOther> other)  // NOLINT(google-explicit-constructor)
       : data_(other.data()), dtype_(other.dtype()) {}
 
   Of<void>* data() const { return data_; }
@@ -42,7 +43,9 @@ class BasicGpuActivations {
       return bf16();
     }
   }
-  friend bool operator==(BasicGpuActivations array, std::nullptr_t) { return array.data_ == nullptr; }
+  friend bool operator==(BasicGpuActivations array, std::nullptr_t) {
+    return array.data_ == nullptr;
+  }
 
  private:
   Of<void>* data_ = nullptr;

@@ -161,4 +161,15 @@ void check_sizes(const GpuSgd& sgd) {
   require_addressable("sgd", {sgd.count});
 }
 
+void check_sizes(const GpuRounding& rounding) {
+  constexpr const char* kName = "rounding";
+  constexpr std::int64_t kAtOnce = 8;
+  require_positive(kName, {{"count", rounding.count}});
+  require_addressable(kName, {rounding.count});
+  if (rounding.count % kAtOnce != 0) {
+    throw Error(Errc::InvalidArgument,
+                trf("{}: {} elements are not a multiple of {}", kName, rounding.count, kAtOnce));
+  }
+}
+
 }  // namespace lab

@@ -16,5 +16,6 @@ void check_sizes(const GpuAveragePool& pool);
 void check_sizes(const GpuFlatten& flatten);
 void check_sizes(const GpuLoss& loss);
 void check_sizes(const GpuSgd& sgd);
+void check_sizes(const GpuRounding& rounding);
 
 }  // namespace lab

@@ -63,7 +63,8 @@ struct GpuConvolution {
   // x and dx are of one type, and so are y and dy.
   ConstGpuActivations x = {};
   const float* weight = nullptr;
-  const float* bias = nullptr;  // null: none is added
+  const std::uint16_t* bf16_weight = nullptr;  // weight rounded to bf16, if it is at hand
+  const float* bias = nullptr;                 // null: none is added
   GpuActivations y = {};
   // Bits of the largest magnitudes of x and dy, if a batch norm has found them. Used with tf32.
   const std::uint32_t* x_largest = nullptr;
@@ -196,10 +197,18 @@ struct GpuSgd {
   std::int64_t count = 0;
   float* weights = nullptr;
   const float* gradients = nullptr;
-  float* velocity = nullptr;  // null without momentum; zero before the first step
+  float* velocity = nullptr;              // null without momentum; zero before the first step
+  std::uint16_t* bf16_weights = nullptr;  // receives the new weights, rounded; null: not kept
   float momentum = 0, weight_decay = 0, lr = 0;
   // If given, nothing changes where its loss is not finite.
   const GpuLossSum* loss = nullptr;
+};
+
+// to [count] = from [count], rounded to bf16; a number that is not a multiple of 8 is refused.
+struct GpuRounding {
+  std::int64_t count = 0;
+  const float* from = nullptr;
+  std::uint16_t* to = nullptr;
 };
 
 class GpuLayers {
@@ -217,19 +226,19 @@ class GpuLayers {
     return {};
   }
 
-  // Whether x, y and their gradients may be bf16 in a convolution of these sizes and this precision.
-  // All other operations take bf16 where their arrays have a type, or none do.
+  // Whether x, y and their gradients may be bf16 in a convolution of these sizes and this
+  // precision. All other operations take bf16 where their arrays have a type, or none do.
   virtual bool takes_bf16(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return false;
   }
 
   // Scratch memory for the operation and up to its number of images or rows; possibly 0. Of arrays,
-  // only the types are read.
+  // only the types are read, and whether bf16_weight is null.
   virtual std::int64_t workspace_bytes(const GpuConvolution& convolution) const = 0;
   virtual std::int64_t workspace_bytes(const GpuBatchNorm& norm) const = 0;
   // Memory that a convolution keeps from the forward pass until its gradients are computed, for its
-  // number of images or fewer; possibly 0. Of arrays, only the types are read.
+  // number of images or fewer; possibly 0. Of arrays is read what workspace_bytes() reads.
   virtual std::int64_t kept_bytes(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return 0;
@@ -265,6 +274,7 @@ class GpuLayers {
 
   virtual void loss(const GpuLoss& loss, GpuStream& stream) = 0;
   virtual void sgd(const GpuSgd& sgd, GpuStream& stream) = 0;
+  virtual void round_to_bf16(const GpuRounding& rounding, GpuStream& stream) = 0;
 };
 
 }  // namespace lab

@@ -185,6 +185,8 @@ void GpuExecutor::choose_types(std::int64_t max_batch) {
       for (const Input& input : op->inputs) changed = refused(*op, *input.value) || changed;
     }
   }
+  const auto is_bf16 = [](const Value& value) { return value.dtype == DType::BF16; };
+  if (std::ranges::any_of(plan_.values, is_bf16)) state_.keep_bf16_parameters();
 }
 
 void GpuExecutor::prepare(std::int64_t max_batch) {

@@ -21,7 +21,8 @@ std::span<float> floats_of(PinnedMemory& memory) {
 
 }  // namespace
 
-GpuState::GpuState(NetworkPlan& plan, DeviceContext& device) : plan_(plan), gpu_(*device.gpu()) {
+GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
+    : plan_(plan), device_(device), gpu_(*device.gpu()) {
   for (const RunningStatistics& one : plan.running) channels_ += std::ssize(one.mean);
   const std::vector<std::int64_t> offsets = plan.parameter_offsets();
   const std::int64_t floats = offsets.back();
@@ -60,8 +61,33 @@ float* GpuState::device_gradients() const {
   return floats_of(gradients_);
 }
 
+std::int64_t GpuState::offset_of(const Parameter& parameter) const {
+  return parameter.value - floats_of(*host_parameters_).data();
+}
+
 float* GpuState::value(const Parameter& parameter) const {
-  return device_parameters() + (parameter.value - floats_of(*host_parameters_).data());
+  return device_parameters() + offset_of(parameter);
+}
+
+void GpuState::keep_bf16_parameters() {
+  if (bf16_parameters() != nullptr) return;
+  bf16_parameters_ =
+      named_buffer(device_, parameters_.bytes() / 2, trf("{} parameters in bf16", plan_.name));
+  round_parameters();
+}
+
+void GpuState::round_parameters() {
+  gpu_.layers().round_to_bf16(
+      {.count = parameters_.bytes() / kFloat, .from = device_parameters(), .to = bf16_parameters()},
+      gpu_.main_stream());
+}
+
+std::uint16_t* GpuState::bf16_parameters() const {
+  return reinterpret_cast<std::uint16_t*>(const_cast<std::byte*>(bf16_parameters_.data()));
+}
+
+const std::uint16_t* GpuState::bf16_value(const Parameter& parameter) const {
+  return bf16_parameters() == nullptr ? nullptr : bf16_parameters() + offset_of(parameter);
 }
 
 float* GpuState::grad(const Parameter& parameter) const {
@@ -89,6 +115,7 @@ void GpuState::read() {
 
 void GpuState::write() {
   copy(GpuCopy::HostToDevice, parameters_.data(), host_parameters_->data(), parameters_.bytes());
+  if (bf16_parameters() != nullptr) round_parameters();
   write_statistics();
 }
 

@@ -33,6 +33,11 @@ class GpuState {
   float* value(const Parameter& parameter) const;
   float* grad(const Parameter& parameter) const;
   float* device_parameters() const;
+  // Keeps the parameters rounded to bf16 beside them from now on: as write() leaves them, and as
+  // the optimizer does, which writes the array of all of them. Null before the call.
+  void keep_bf16_parameters();
+  std::uint16_t* bf16_parameters() const;
+  const std::uint16_t* bf16_value(const Parameter& parameter) const;
   float* device_gradients() const;
   // Running mean and variance; mean and inverse deviation of the latest forward pass.
   ChannelPair running(const RunningStatistics& statistics) const;
@@ -53,11 +58,16 @@ class GpuState {
  private:
   void copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes);
 
+  std::int64_t offset_of(const Parameter& parameter) const;
+  void round_parameters();
+
   NetworkPlan& plan_;
+  DeviceContext& device_;
   GpuDevice& gpu_;
   std::int64_t channels_ = 0;  // of all batch norms
   Buffer parameters_, gradients_;
-  Buffer statistics_;  // three arrays of [2 * channels_]: running, kept, latest
+  Buffer bf16_parameters_;  // empty unless they are kept
+  Buffer statistics_;       // three arrays of [2 * channels_]: running, kept, latest
   std::unique_ptr<PinnedMemory> host_parameters_, host_gradients_;
   std::unique_ptr<PinnedMemory> host_statistics_;  // null without batch norm
   std::vector<std::int64_t> kept_batches_;

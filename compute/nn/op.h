@@ -194,8 +194,8 @@ class Op {
     static_cast<void>(pass);
     return 0;
   }
-  // Whether `value`, an input or the output, and its gradient may be bf16 while the operation's other
-  // values are of the types that they have.
+  // Whether `value`, an input or the output, and its gradient may be bf16 while the operation's
+  // other values are of the types that they have.
   virtual bool gpu_takes_bf16(const GpuPass& pass, const Value& value) const {
     static_cast<void>(pass), static_cast<void>(value);
     return false;

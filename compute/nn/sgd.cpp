@@ -47,6 +47,7 @@ void Sgd::step_on_gpu(double lr, const GpuLossSum* loss) {
                     .weights = state.device_parameters(),
                     .gradients = state.device_gradients(),
                     .velocity = reinterpret_cast<float*>(velocity_.data()),
+                    .bf16_weights = state.bf16_parameters(),
                     .momentum = static_cast<float>(options_.momentum),
                     .weight_decay = static_cast<float>(options_.weight_decay),
                     .lr = static_cast<float>(lr),

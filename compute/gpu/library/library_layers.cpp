@@ -138,11 +138,11 @@ void LibraryLayers::convolution_forward(const GpuConvolution& c, GpuStream& stre
   } else {
     const Workspace workspace = workspace_of(c);
     const PassPlan& plan = plans_.plan(c, ConvolutionPass::Forward, workspace.bytes);
-    calls_.check(
-        calls_.dnn.forward(calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), plans_.filter(c),
-                           c.weight, plan.convolution.get(), plan.algorithm, workspace.data,
-                           static_cast<std::size_t>(workspace.bytes), &kZero, y, c.y.f32()),
-        "cudnnConvolutionForward", [&] { return describe(c); });
+    calls_.check(calls_.dnn.forward(
+                     calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), plans_.filter(c),
+                     c.weight, plan.convolution.get(), plan.algorithm, workspace.data,
+                     static_cast<std::size_t>(workspace.bytes), &kZero, y, c.y.f32()),
+                 "cudnnConvolutionForward", [&] { return describe(c); });
   }
   if (c.bias != nullptr) add_channels(c.bias, 1, y, c.y.f32(), c.out_c);
 }
@@ -160,10 +160,11 @@ void LibraryLayers::convolution_input_gradient(const GpuConvolution& c, GpuStrea
   }
   const Workspace workspace = workspace_of(c);
   const PassPlan& plan = plans_.plan(c, ConvolutionPass::InputGradient, workspace.bytes);
-  calls_.check(calls_.dnn.backward_data(
-                   calls_.dnn_handle(), &kOne, plans_.filter(c), c.weight, output_of(calls_, c),
-                   c.dy.f32(), plan.convolution.get(), plan.algorithm, workspace.data,
-                   static_cast<std::size_t>(workspace.bytes), &beta, input_of(calls_, c), c.dx.f32()),
+  calls_.check(calls_.dnn.backward_data(calls_.dnn_handle(), &kOne, plans_.filter(c), c.weight,
+                                        output_of(calls_, c), c.dy.f32(), plan.convolution.get(),
+                                        plan.algorithm, workspace.data,
+                                        static_cast<std::size_t>(workspace.bytes), &beta,
+                                        input_of(calls_, c), c.dx.f32()),
                "cudnnConvolutionBackwardData", [&] { return describe(c); });
 }
 
@@ -172,16 +173,16 @@ void LibraryLayers::convolution_weight_gradient(const GpuConvolution& c, GpuStre
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
   if (is_linear(c)) {
-    multiply({CublasOperation::None, CublasOperation::Transpose, c.in_c, c.out_c, c.images, c.x.f32(),
-              c.dy.f32(), c.in_c, c.out_c, c.dweight, 0},
+    multiply({CublasOperation::None, CublasOperation::Transpose, c.in_c, c.out_c, c.images,
+              c.x.f32(), c.dy.f32(), c.in_c, c.out_c, c.dweight, 0},
              c);
     return;
   }
   const Workspace workspace = workspace_of(c);
   const PassPlan& plan = plans_.plan(c, ConvolutionPass::WeightGradient, workspace.bytes);
   calls_.check(calls_.dnn.backward_filter(
-                   calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), output_of(calls_, c), c.dy.f32(),
-                   plan.convolution.get(), plan.algorithm, workspace.data,
+                   calls_.dnn_handle(), &kOne, input_of(calls_, c), c.x.f32(), output_of(calls_, c),
+                   c.dy.f32(), plan.convolution.get(), plan.algorithm, workspace.data,
                    static_cast<std::size_t>(workspace.bytes), &kZero, plans_.filter(c), c.dweight),
                "cudnnConvolutionBackwardFilter", [&] { return describe(c); });
 }
@@ -190,8 +191,8 @@ void LibraryLayers::convolution_bias_gradient(const GpuConvolution& c, GpuStream
   require(c);
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
-  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, output_of(calls_, c), c.dy.f32(),
-                                        &kZero, calls_.tensor(1, c.out_c), c.dbias),
+  calls_.check(calls_.dnn.backward_bias(calls_.dnn_handle(), &kOne, output_of(calls_, c),
+                                        c.dy.f32(), &kZero, calls_.tensor(1, c.out_c), c.dbias),
                "cudnnConvolutionBackwardBias", [&] { return describe(c); });
 }
 
@@ -212,11 +213,12 @@ void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stre
   const CudnnTensor* const rows = rows_of(calls_, norm);
   const CudnnTensor* const parameters = calls_.tensor(1, norm.channels);
   if (norm.training) {
-    calls_.check(f.norm_forward(handle, CudnnNormMode::SpatialPersistent, &kOne, &kZero, rows,
-                                norm.x.f32(), rows, norm.y.f32(), parameters, norm.weight, norm.bias,
-                                double{norm.momentum}, norm.running_mean, norm.running_variance,
-                                double{norm.eps}, norm.mean, norm.inverse_deviation),
-                 "cudnnBatchNormalizationForwardTraining", sizes);
+    calls_.check(
+        f.norm_forward(handle, CudnnNormMode::SpatialPersistent, &kOne, &kZero, rows, norm.x.f32(),
+                       rows, norm.y.f32(), parameters, norm.weight, norm.bias,
+                       double{norm.momentum}, norm.running_mean, norm.running_variance,
+                       double{norm.eps}, norm.mean, norm.inverse_deviation),
+        "cudnnBatchNormalizationForwardTraining", sizes);
     if (norm.left_bias != nullptr) {
       add_channels(norm.left_bias, norm.momentum, parameters, norm.running_mean, norm.channels);
     }
@@ -229,8 +231,8 @@ void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stre
       add_channels(norm.left_bias, -1, parameters, norm.mean, norm.channels);
       mean = norm.mean;
     }
-    calls_.check(f.norm_inference(handle, CudnnNormMode::Spatial, &kOne, &kZero, rows, norm.x.f32(), rows,
-                                  norm.y.f32(), parameters, norm.weight, norm.bias, mean,
+    calls_.check(f.norm_inference(handle, CudnnNormMode::Spatial, &kOne, &kZero, rows, norm.x.f32(),
+                                  rows, norm.y.f32(), parameters, norm.weight, norm.bias, mean,
                                   norm.running_variance, double{norm.eps}),
                  "cudnnBatchNormalizationForwardInference", sizes);
   }
@@ -253,20 +255,21 @@ void LibraryLayers::batch_norm_backward(const GpuBatchNorm& norm, GpuStream& str
   const CudnnTensor* const rows = rows_of(calls_, norm);
   const float* gradient = norm.dy.f32();
   if (norm.relu) {
-    float* const into =
-        needs_gradient_memory(norm) ? reinterpret_cast<float*>(norm.workspace) : norm.dresidual.f32();
+    float* const into = needs_gradient_memory(norm) ? reinterpret_cast<float*>(norm.workspace)
+                                                    : norm.dresidual.f32();
     activate_backward(CudnnActivationMode::Relu, rows, norm.y.f32(), norm.dy.f32(), into);
     gradient = into;
   } else if (norm.dresidual != nullptr) {
-    calls_.check(
-        f.add_tensor(calls_.dnn_handle(), &kOne, rows, norm.dy.f32(), &kZero, rows, norm.dresidual.f32()),
-        "cudnnAddTensor", sizes);
+    calls_.check(f.add_tensor(calls_.dnn_handle(), &kOne, rows, norm.dy.f32(), &kZero, rows,
+                              norm.dresidual.f32()),
+                 "cudnnAddTensor", sizes);
   }
-  calls_.check(f.norm_backward(calls_.dnn_handle(), CudnnNormMode::SpatialPersistent, &kOne, &kZero,
-                               &kOne, &kZero, rows, norm.x.f32(), rows, gradient, rows, norm.dx.f32(),
-                               calls_.tensor(1, norm.channels), norm.weight, norm.dweight,
-                               norm.dbias, double{norm.eps}, norm.mean, norm.inverse_deviation),
-               "cudnnBatchNormalizationBackward", sizes);
+  calls_.check(
+      f.norm_backward(calls_.dnn_handle(), CudnnNormMode::SpatialPersistent, &kOne, &kZero, &kOne,
+                      &kZero, rows, norm.x.f32(), rows, gradient, rows, norm.dx.f32(),
+                      calls_.tensor(1, norm.channels), norm.weight, norm.dweight, norm.dbias,
+                      double{norm.eps}, norm.mean, norm.inverse_deviation),
+      "cudnnBatchNormalizationBackward", sizes);
 }
 
 // ---- Activations and pooling
@@ -326,7 +329,8 @@ void LibraryLayers::average_pool_backward(const GpuAveragePool& pool, GpuStream&
                    calls_.dnn_handle(), calls_.pooling(pool.kernel_h, pool.kernel_w, pool.stride),
                    &kOne, y, pool.y, y, pool.dy, x, pool.x.f32(), &beta, x, pool.dx.f32()),
                "cudnnPoolingBackward", [&] { return describe(pool); });
-  if (pool.sigmoid) activate_backward(CudnnActivationMode::Sigmoid, x, pool.x.f32(), pool.dx.f32(), pool.dx.f32());
+  if (pool.sigmoid)
+    activate_backward(CudnnActivationMode::Sigmoid, x, pool.x.f32(), pool.dx.f32(), pool.dx.f32());
 }
 
 }  // namespace lab::library

@@ -56,6 +56,9 @@ class LibraryLayers final : public GpuLayers {
   }
   void loss(const GpuLoss& loss, GpuStream& stream) override { own_.loss(loss, stream); }
   void sgd(const GpuSgd& sgd, GpuStream& stream) override { own_.sgd(sgd, stream); }
+  void round_to_bf16(const GpuRounding& rounding, GpuStream& stream) override {
+    own_.round_to_bf16(rounding, stream);
+  }
 
  private:
   // A matrix product in cuBLAS's column-major terms; rows of every operand follow one another.

@@ -247,6 +247,7 @@ GpuConvolution Convolution::gpu_convolution(const GpuPass& pass) const {
           .precision = pass.products,
           .x = in().gpu_data(),
           .weight = pass.state.value(weight_),
+          .bf16_weight = pass.state.bf16_value(weight_),
           .bias = add_bias_ ? pass.state.value(bias_) : nullptr,
           .y = output->gpu_data(),
           .x_largest = in().largest,

@@ -49,7 +49,7 @@ struct NormSumsKernel {
       const auto x = simt::global(args.x) + place.column;
       float first[kWidth];
       read_columns(first, x);
-      LAB_UNROLL_BY(2)
+      LAB_UNROLL_BY(4)
       for (std::int64_t row = place.row; row < place.end; row += args.plan.down) {
         float values[kWidth];
         read_columns(values, x + row * args.plan.columns);
@@ -272,6 +272,7 @@ struct NormGradientSumsKernel {
   using Args = NormGradientArgs<X, Y>;
   static constexpr const char* kName = "batch norm gradient sums";
   static constexpr int kThreads = kColumnThreads;
+  static constexpr int kBlocksPerSm = 3;
 
   static LAB_DEVICE void run(const Args& args) {
     const auto place = ColumnPlace::of<kWidth>(args.plan);
@@ -332,6 +333,7 @@ struct NormGradientKernel {
   using Args = NormGradientArgs<X, Y>;
   static constexpr const char* kName = "batch norm backward";
   static constexpr int kThreads = kColumnThreads;
+  static constexpr int kBlocksPerSm = 3;
 
   static LAB_DEVICE void run(const Args& args) {
     const auto place = ColumnPlace::of<kWidth>(args.plan);
@@ -385,9 +387,10 @@ inline ColumnPlan norm_sums_plan(const GpuBatchNorm& norm, int width) {
   return plan;
 }
 
-// One row per thread and turn, in as many blocks as there are.
+// Three times the blocks that an H100 runs at once, so that each reads the values of its channels
+// for many rows.
 inline ColumnPlan normalise_plan(const GpuBatchNorm& norm, int width) {
-  constexpr int kRowsPerThread = 4, kBlocks = 1 << 20;
+  constexpr int kRowsPerThread = 4, kBlocks = 3 * 3 * 132;
   return column_plan(norm.rows, norm.channels, width, kRowsPerThread, kBlocks);
 }
 

@@ -22,8 +22,8 @@ class GpuStream;
 namespace lab::cuda {
 
 inline constexpr int kColumnThreads = 256;
-inline constexpr int kGroup = 16;      // threads along a row
-inline constexpr int kBf16Width = 8;   // columns per thread
+inline constexpr int kGroup = 16;     // threads along a row
+inline constexpr int kBf16Width = 8;  // columns per thread
 
 struct ColumnPlan {
   int rows = 0, columns = 0;
@@ -141,9 +141,9 @@ LAB_DEVICE void write_columns(simt::GlobalPtr<float> to, const float (&from)[kWi
 template <int kWidth>
 LAB_DEVICE void write_columns(simt::GlobalPtr<std::uint16_t> to, const float (&from)[kWidth]) {
   static_assert(kWidth == 8);
-  simt::store(to, simt::Uint4{simt::pack_bf16(from[0], from[1]), simt::pack_bf16(from[2], from[3]),
-                              simt::pack_bf16(from[4], from[5]),
-                              simt::pack_bf16(from[6], from[7])});
+  simt::store(to,
+              simt::Uint4{simt::pack_bf16(from[0], from[1]), simt::pack_bf16(from[2], from[3]),
+                          simt::pack_bf16(from[4], from[5]), simt::pack_bf16(from[6], from[7])});
 }
 
 // The type in which a thread sums the few elements of its rows before it adds them to others in
@@ -156,20 +156,25 @@ using ThreadSum = std::conditional_t<std::is_same_v<Element, float>, double, flo
 template <class Sum, int kSums, int kWidth>
 LAB_DEVICE void write_block_sums(const Sum (&mine)[kSums][kWidth], double* partials,
                                  const ColumnPlan& plan) {
-  LAB_SHARED(double, sums, kColumnThreads* kWidth);
+  constexpr int kPitch = kColumnThreads + 8;  // few bank conflicts in either direction
+  LAB_SHARED(double, sums, kPitch* kWidth);
   const int t = simt::thread_idx().x;
+  // One thread for each column of the group.
+  const int element = t / plan.across, across = t - element * plan.across;
+  const int column = (simt::block_idx().x * plan.across + across) * kWidth + element;
   LAB_UNROLL
   for (int s = 0; s < kSums; ++s) {
     if (s > 0) simt::sync_threads();
     LAB_UNROLL
-    for (int e = 0; e < kWidth; ++e) sums[t * kWidth + e] = static_cast<double>(mine[s][e]);
+    for (int e = 0; e < kWidth; ++e) sums[e * kPitch + t] = static_cast<double>(mine[s][e]);
     simt::sync_threads();
-    // One thread for each column of the group.
-    const int columns = plan.across * kWidth;
-    const int column = simt::block_idx().x * columns + t;
-    if (t < columns && column < plan.columns) {
+    if (element < kWidth && column < plan.columns) {
       double sum = 0;
-      for (int d = 0; d < plan.down; ++d) sum += sums[d * columns + t];
+      LAB_UNROLL_BY(8)
+      for (int d = 0; d < plan.down; ++d) {
+        const double more = sums[element * kPitch + d * plan.across + across];
+        sum += more;
+      }
       simt::global(
           partials)[(std::int64_t{simt::block_idx().y} * kSums + s) * plan.columns + column] = sum;
     }
@@ -177,7 +182,7 @@ LAB_DEVICE void write_block_sums(const Sum (&mine)[kSums][kWidth], double* parti
 }
 
 // ---- The second step: one block adds the partial sums of kTotalColumns columns.
-inline constexpr int kTotalColumns = 16;
+inline constexpr int kTotalColumns = 8;
 inline constexpr int kTotalDown = kColumnThreads / kTotalColumns;
 
 inline LaunchGrid total_grid(const ColumnPlan& plan) {
@@ -232,9 +237,9 @@ inline std::int64_t column_sums_bytes(const ColumnPlan& plan, int sums) {
          static_cast<std::int64_t>(sizeof(double));
 }
 
-// Enough blocks to fill an H100 with 8 blocks per SM.
+// Enough blocks to fill an H100 with 3 blocks per SM; more give the second step more to add.
 inline ColumnPlan column_sums_plan(std::int64_t rows, std::int64_t columns, int width) {
-  constexpr int kRowsPerThread = 8, kBlocks = 1056;
+  constexpr int kRowsPerThread = 8, kBlocks = 396;
   return column_plan(rows, columns, width, kRowsPerThread, kBlocks);
 }
 
@@ -254,9 +259,8 @@ inline int column_width(std::int64_t columns, bool aligned) {
 
 // Whether every pointer that is not null is a multiple of 16.
 inline bool all_aligned(std::initializer_list<const void*> pointers) {
-  return std::ranges::all_of(pointers, [](const void* p) {
-    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
-  });
+  return std::ranges::all_of(
+      pointers, [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; });
 }
 
 // ---- Sums of the columns of one matrix

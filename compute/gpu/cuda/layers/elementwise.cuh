@@ -264,11 +264,14 @@ struct FlattenKernel {
 
 // ---- Update
 
+// kWidth neighbouring weights per thread.
+template <int kWidth>
 struct SgdKernel {
   struct Args {
     float* weights;
     const float* gradients;
     float* velocity;
+    std::uint16_t* bf16_weights;
     const GpuLossSum* loss;
     std::int64_t count;
     float momentum, weight_decay, lr;
@@ -277,23 +280,51 @@ struct SgdKernel {
   static constexpr int kThreads = kElementThreads;
 
   static LAB_DEVICE void run(const Args& args) {
-    const std::int64_t i = element_index();
+    const std::int64_t i = element_index() * kWidth;
     if (i >= args.count) return;
     if (args.loss != nullptr) {
       const double loss = simt::global(&args.loss->loss)[0];
       if (!(loss - loss == 0)) return;
     }
-    const auto weights = simt::global(args.weights);
-    const float weight = weights[i];
-    const float gradient = simt::global(args.gradients)[i];
-    float step = simt::fma(args.weight_decay, weight, gradient);
-    if (args.velocity != nullptr) {
-      const auto velocity = simt::global(args.velocity);
-      const float before = velocity[i];
-      step = simt::fma(args.momentum, before, step);
-      velocity[i] = step;
+    const auto weights = simt::global(args.weights) + i;
+    float weight[kWidth], step[kWidth], velocity[kWidth];
+    read_own(weight, weights);
+    read_columns(step, simt::global(args.gradients) + i);
+    if (args.velocity != nullptr) read_own(velocity, simt::global(args.velocity) + i);
+    LAB_UNROLL
+    for (int e = 0; e < kWidth; ++e) {
+      step[e] = simt::fma(args.weight_decay, weight[e], step[e]);
+      if (args.velocity != nullptr) {
+        velocity[e] = simt::fma(args.momentum, velocity[e], step[e]);
+        step[e] = velocity[e];
+      }
+      weight[e] = simt::fma(-args.lr, step[e], weight[e]);
     }
-    weights[i] = simt::fma(-args.lr, step, weight);
+    write_columns(weights, weight);
+    if (args.velocity != nullptr) write_columns(simt::global(args.velocity) + i, velocity);
+    if (args.bf16_weights == nullptr) return;
+    const auto rounded = simt::global(args.bf16_weights) + i;
+    if constexpr (kWidth == 4) {
+      simt::store(rounded, simt::Uint2{simt::pack_bf16(weight[0], weight[1]),
+                                       simt::pack_bf16(weight[2], weight[3])});
+    } else {
+      set_element(rounded, 0, weight[0]);
+    }
+  }
+
+ private:
+  // Elements that this thread writes later.
+  static LAB_DEVICE void read_own(float (&to)[kWidth], simt::GlobalPtr<const float> from) {
+    if constexpr (kWidth == 4) {
+      const auto four = simt::load<simt::Float4>(from);
+      to[0] = four.x;
+      to[1] = four.y;
+      to[2] = four.z;
+      to[3] = four.w;
+    } else {
+      const float element = from[0];
+      to[0] = element;
+    }
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "compute/gpu/cuda/layers/batch_norm.cuh"
 #include "compute/gpu/cuda/layers/convolution/convolution.cuh"
+#include "compute/gpu/cuda/layers/convolution/rounding.cuh"
 #include "compute/gpu/cuda/layers/elementwise.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/cuda/layers/loss.cuh"
@@ -76,6 +77,10 @@ class Layers : public GpuLayers {
 
   void loss(const GpuLoss& loss, GpuStream& stream) override;
   void sgd(const GpuSgd& sgd, GpuStream& stream) override;
+  void round_to_bf16(const GpuRounding& rounding, GpuStream& stream) override {
+    check_sizes(rounding);
+    cuda::round_to_bf16(launcher_, rounding.from, rounding.to, rounding.count, stream);
+  }
 
  protected:
   Launcher& launcher() { return launcher_; }
@@ -213,10 +218,16 @@ void Layers<Launcher>::loss(const GpuLoss& loss, GpuStream& stream) {
 template <class Launcher>
 void Layers<Launcher>::sgd(const GpuSgd& sgd, GpuStream& stream) {
   check_sizes(sgd);
-  launcher_.template launch<SgdKernel>(element_grid(sgd.count),
-                                       {sgd.weights, sgd.gradients, sgd.velocity, sgd.loss,
-                                        sgd.count, sgd.momentum, sgd.weight_decay, sgd.lr},
-                                       stream);
+  const bool wide = sgd.count % 4 == 0 &&
+                    all_aligned({sgd.weights, sgd.gradients, sgd.velocity, sgd.bf16_weights});
+  const auto launch = [&]<int kWidth>() {
+    launcher_.template launch<SgdKernel<kWidth>>(
+        element_grid(sgd.count / kWidth),
+        {sgd.weights, sgd.gradients, sgd.velocity, sgd.bf16_weights, sgd.loss, sgd.count,
+         sgd.momentum, sgd.weight_decay, sgd.lr},
+        stream);
+  };
+  wide ? launch.template operator()<4>() : launch.template operator()<1>();
 }
 
 }  // namespace lab::cuda

@@ -172,7 +172,8 @@ void convolution_forward(Launcher& launcher, const GpuConvolution& c, GpuStream&
                          std::optional<TileSize> size) {
   const ConvolutionForwardArgs args = forward_args(c);
   launch_product<ConvolutionForwardKernel>(
-      launcher, c, args, args.x.grid_pixels, c.out_c, 1, all_aligned({c.x.f32(), c.weight, c.y.f32()}), stream,
+      launcher, c, args, args.x.grid_pixels, c.out_c, 1,
+      all_aligned({c.x.f32(), c.weight, c.y.f32()}), stream,
       size.value_or(tile_size(c.precision, args.x.grid_pixels, c.out_c, 1)));
 }
 
@@ -258,8 +259,8 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
                                 std::optional<TileSize> size) {
   for_phases(c, [&](const InputGradientArgs& args, std::int64_t pixels, int phases) {
     launch_product<InputGradientKernel>(
-        launcher, c, args, pixels, c.in_c, phases, all_aligned({c.dy.f32(), c.weight, c.dx.f32()}), stream,
-        size.value_or(tile_size(c.precision, pixels, c.in_c, phases)));
+        launcher, c, args, pixels, c.in_c, phases, all_aligned({c.dy.f32(), c.weight, c.dx.f32()}),
+        stream, size.value_or(tile_size(c.precision, pixels, c.in_c, phases)));
   });
 }
 
@@ -308,9 +309,14 @@ inline WeightSplit best_split(const SplitCosts& costs, int pixels) {
   return split;
 }
 
+inline std::int64_t taps_of(const GpuConvolution& c) {
+  return c.kernel * c.kernel * c.in_c;
+}
+
+// For C [m, n].
 template <class Tile>
-WeightSplit split_for(const GpuConvolution& c, SplitCosts costs) {
-  costs.tiles = tiles_of_product<Tile>(c.kernel * c.kernel * c.in_c, c.out_c);
+WeightSplit split_for(const GpuConvolution& c, SplitCosts costs, std::int64_t m, std::int64_t n) {
+  costs.tiles = tiles_of_product<Tile>(m, n);
   costs.blocks_per_sm = Tile::kBlocksPerSm;
   return best_split(costs, static_cast<int>(c.images * c.out_h * c.out_w));
 }
@@ -318,16 +324,16 @@ WeightSplit split_for(const GpuConvolution& c, SplitCosts costs) {
 inline WeightSplit weight_split(const GpuConvolution& c) {
   // 32 terms are a multiple of a step of any precision.
   constexpr SplitCosts kCosts{.step_terms = 32, .fewest_terms = 64, .overhead_terms = 128};
-  const std::int64_t taps = c.kernel * c.kernel * c.in_c;
+  const std::int64_t taps = taps_of(c);
   const TileSize size = tile_size(c.precision, taps, c.out_c,
                                   tiles_of(c.images * c.out_h * c.out_w, kCosts.fewest_terms));
   WeightSplit split;
   switch (size) {
-    case TileSize::Large: split = split_for<LargeSimt>(c, kCosts); break;
-    case TileSize::Medium: split = split_for<MediumSimt>(c, kCosts); break;
-    case TileSize::Small: split = split_for<SmallSimt>(c, kCosts); break;
-    case TileSize::Narrow: split = split_for<NarrowSimt>(c, kCosts); break;
-    case TileSize::Tiny: split = split_for<TinySimt>(c, kCosts); break;
+    case TileSize::Large: split = split_for<LargeSimt>(c, kCosts, taps, c.out_c); break;
+    case TileSize::Medium: split = split_for<MediumSimt>(c, kCosts, taps, c.out_c); break;
+    case TileSize::Small: split = split_for<SmallSimt>(c, kCosts, taps, c.out_c); break;
+    case TileSize::Narrow: split = split_for<NarrowSimt>(c, kCosts, taps, c.out_c); break;
+    case TileSize::Tiny: split = split_for<TinySimt>(c, kCosts, taps, c.out_c); break;
   }
   split.tiles = size;
   return split;
@@ -349,7 +355,7 @@ inline std::int64_t convolution_workspace_bytes(const GpuConvolution& c) {
 template <class Launcher>
 void add_splits(Launcher& launcher, const GpuConvolution& c, const float* partials, int splits,
                 GpuStream& stream) {
-  const int taps = static_cast<int>(c.kernel * c.kernel * c.in_c);
+  const int taps = static_cast<int>(taps_of(c));
   const int out_c = static_cast<int>(c.out_c);
   const auto launch = [&]<class Kernel>() {
     const LaunchGrid grid{.x = tiles_of(taps, Kernel::kTaps),

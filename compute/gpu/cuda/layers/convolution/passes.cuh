@@ -217,18 +217,17 @@ struct InputGradientKernel {
 struct WeightGradientArgs {
   Windows x;
   const float* dy;  // [pixels, out_c]
-  float* partials;  // [splits, taps, out_c]
+  float* partials;  // [splits, taps, out_c]; by wgmma [splits, out_c, taps]
   int out_c;
   int split_terms;  // pixels per split
 };
 
-// The part of the product of the split grid.z.
-LAB_DEVICE ProductPart split_of(const WeightGradientArgs& args) {
+// The part of the product C [m, n] of the split grid.z.
+LAB_DEVICE ProductPart split_of(const WeightGradientArgs& args, int m, int n) {
   const int split = simt::block_idx().z;
   const std::int64_t end = std::int64_t{split + 1} * args.split_terms;
   const int pixels = args.x.grid_pixels;
-  return {args.x.taps, args.out_c, split * args.split_terms,
-          end < pixels ? static_cast<int>(end) : pixels};
+  return {m, n, split * args.split_terms, end < pixels ? static_cast<int>(end) : pixels};
 }
 
 template <bool kWide, int kRun>
@@ -254,7 +253,7 @@ struct WeightGradientKernel {
 
   static LAB_DEVICE void run(const Args& args) {
     const TermMajorOperand dy{{args.dy, args.out_c}};
-    multiply_tile<Tile, kWide>(split_of(args), TapRows{args.x}, dy,
+    multiply_tile<Tile, kWide>(split_of(args, args.x.taps, args.out_c), TapRows{args.x}, dy,
                                WeightGradientOutput<kWide, Tile::kRun>{args});
   }
 };
@@ -310,8 +309,9 @@ struct SplitSumKernel {
         const double more = shared[(p * kTaps + to_tap) * kPitch + to_channel];
         total += more;
       }
-      simt::global(args.dweight)[std::int64_t{first_channel + to_channel} * args.taps + first_tap +
-                                 to_tap] = static_cast<float>(total);
+      simt::global(
+          args.dweight)[std::int64_t{first_channel + to_channel} * args.taps + first_tap + to_tap] =
+          static_cast<float>(total);
     }
   }
 

@@ -163,17 +163,23 @@ struct RoundedArray {
   }
 };
 
+template <class Launcher>
+void round_to_bf16(Launcher& launcher, const float* from, std::uint16_t* to, std::int64_t count,
+                   GpuStream& stream) {
+  const std::int64_t eighths = count / 8;
+  launcher.template launch<RoundKernel<false>>(
+      {.x = tiles_of(eighths, RoundKernel<false>::kThreads)},
+      {from, to, eighths, true, nullptr, 0, nullptr}, stream);
+}
+
 // Rounds `from` to the array in memory from `to` on. known_largest: the bits of the largest
 // magnitude, if known.
 template <class Launcher>
 Rounded round_to(Launcher& launcher, const float* from, const std::uint32_t* known_largest,
                  const RoundedArray& array, std::byte* to, GpuStream& stream) {
   auto* elements = reinterpret_cast<std::uint16_t*>(to);
-  const std::int64_t eighths = array.elements / 8;
-  const LaunchGrid grid{.x = tiles_of(eighths, RoundKernel<true>::kThreads)};
   if (!array.scaled) {
-    launcher.template launch<RoundKernel<false>>(
-        grid, {from, elements, eighths, true, nullptr, 0, nullptr}, stream);
+    round_to_bf16(launcher, from, elements, array.elements, stream);
     return array.at(to);
   }
   auto* largest = reinterpret_cast<std::uint32_t*>(to + array.largest());
@@ -190,9 +196,10 @@ Rounded round_to(Launcher& launcher, const float* from, const std::uint32_t* kno
                                             stream);
     parts = found;
   }
+  const std::int64_t eighths = array.elements / 8;
   launcher.template launch<RoundKernel<true>>(
-      grid, {from, elements, eighths, known_largest != nullptr, parts, part_count, largest},
-      stream);
+      {.x = tiles_of(eighths, RoundKernel<true>::kThreads)},
+      {from, elements, eighths, known_largest != nullptr, parts, part_count, largest}, stream);
   return array.at(to);
 }
 

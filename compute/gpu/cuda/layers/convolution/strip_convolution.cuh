@@ -62,14 +62,22 @@ struct PaddedImages {
   }
 };
 
-// Starts copying `count` places from `first` on of images with kStripChannels channels.
+// Starts copying `count` places from `first` on of images with kStripChannels channels. The 8
+// threads of a row find the pixels of 8 rows, one each.
 template <int kThreads>
 LAB_DEVICE void copy_places(Words to, const PaddedImages& images, const std::uint16_t* elements,
                             int first, int count) {
-  for (int row = copied_row(); row < count; row += kThreads / 8) {
-    const int pixel = images.pixel(first + row);
-    const std::int64_t source = pixel < 0 ? 0 : pixel;
-    copy_piece(to, row, elements + source * kStripChannels + copied_piece() * 8, pixel >= 0);
+  constexpr int kRowsPerTurn = kThreads / 8, kTurns = 8;
+  for (int begin = copied_row(); begin - copied_row() < count; begin += kTurns * kRowsPerTurn) {
+    const int found = images.pixel(first + begin + copied_piece() * kRowsPerTurn);
+    LAB_UNROLL
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int pixel = simt::shuffle(found, simt::lane() / 8 * 8 + turn);
+      const int row = begin + turn * kRowsPerTurn;
+      if (row >= count) continue;
+      const std::int64_t source = pixel < 0 ? 0 : pixel;
+      copy_piece(to, row, elements + source * kStripChannels + copied_piece() * 8, pixel >= 0);
+    }
   }
 }
 
@@ -207,7 +215,7 @@ struct StripWeightGradientKernel {
         LAB_UNROLL
         for (int k = 0; k < kStripPlaces / simt::kWgmmaSlots; ++k) {
           simt::wgmma<element_of(kScaled), false, false>(
-              sums[across], strip + (row + across) * simt::kBoxRowBytes, strip + kStripBytes, k);
+              sums[across], strip + kStripBytes, strip + (row + across) * simt::kBoxRowBytes, k);
         }
       }
       simt::wgmma_commit();
@@ -219,9 +227,9 @@ struct StripWeightGradientKernel {
     LAB_UNROLL
     for (int across = 0; across < kTapsAcross; ++across) {
       if constexpr (kScaled) unscale(sums[across], args.x, args.dy);
-      const int first = (down * kTapsAcross + across) * kStripChannels - down * simt::kWgmmaRows;
+      const int first = (down * kTapsAcross + across) * kStripChannels;
       for_each_pair(sums[across], [&](int r, int col, const float* pair) {
-        WeightGradientOutput<true, 2>{args.pass}.write(first + r, col, pair);
+        OrderedGradientOutput{args.pass}.write(r - down * simt::kWgmmaRows, first + col, pair);
       });
     }
   }
@@ -286,8 +294,7 @@ void strip_weight_gradient(Launcher& launcher, const GpuConvolution& c,
   const auto launch = [&]<bool kScaled>() {
     launcher.template launch<StripWeightGradientKernel<kScaled>>(
         {.z = split.splits},
-        {pass, PaddedImages::of(c), strip_steps(c), split.terms / kStripPlaces, x, dy},
-        stream);
+        {pass, PaddedImages::of(c), strip_steps(c), split.terms / kStripPlaces, x, dy}, stream);
   };
   with_scaled(c.precision, launch);
 }

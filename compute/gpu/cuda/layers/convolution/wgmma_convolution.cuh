@@ -34,6 +34,12 @@ struct WgmmaKernel {
   static constexpr int kDynamicBytes = Tile::kDynamicBytes;
 };
 
+// Stages advance by a tap: all taps of 64 channels, whose weights lie near each other, then those
+// of the next 64.
+LAB_DEVICE int channels_of(const Windows& windows) {
+  return static_cast<int>(windows.channels.value);
+}
+
 template <class Tile>
 struct WgmmaForwardKernel : WgmmaKernel<Tile> {
   using Args = WgmmaArgs<ConvolutionForwardArgs>;
@@ -45,7 +51,7 @@ struct WgmmaForwardKernel : WgmmaKernel<Tile> {
         {x.grid_pixels, args.pass.out_c, 0, x.taps}, args.a, args.b,
         [&](const std::uint16_t* a, int row) { return WindowRows(x, a, row); },
         [&](const std::uint16_t* b, int col) { return MatrixRows<Tile::kN>(b, x.taps, col); },
-        ForwardOutput<true, 2>{args.pass});
+        ForwardOutput<true, 2>{args.pass}, channels_of(x));
   }
 };
 
@@ -65,11 +71,11 @@ struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
         [&](const std::uint16_t* b, int col) {
           return MatrixColumns<Tile::kN, PhaseWeights>(weight, b, col);
         },
-        InputGradientOutput<true, 2>{pass, phase});
+        InputGradientOutput<true, 2>{pass, phase}, channels_of(phase.dy));
   }
 };
 
-// grid.z: splits
+// grid.z: splits. Rows of C are output channels, in the order of the weights.
 template <class Tile>
 struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
   using Args = WgmmaArgs<WeightGradientArgs>;
@@ -79,12 +85,12 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
     const WeightGradientArgs& pass = args.pass;
     const TermMajorOperand dy{{nullptr, pass.out_c}};
     wgmma_tile<Tile>(
-        split_of(pass), args.a, args.b,
-        [&](const std::uint16_t* a, int row) { return WindowColumns(pass.x, a, row); },
-        [&](const std::uint16_t* b, int col) {
-          return MatrixColumns<Tile::kN, TermMajorOperand>(dy, b, col);
+        split_of(pass, pass.out_c, pass.x.taps), args.a, args.b,
+        [&](const std::uint16_t* a, int row) {
+          return MatrixColumns<Tile::kM, TermMajorOperand>(dy, a, row);
         },
-        WeightGradientOutput<true, 2>{pass});
+        [&](const std::uint16_t* b, int col) { return WindowColumns<Tile::kN>(pass.x, b, col); },
+        OrderedGradientOutput{pass});
   }
 };
 
@@ -97,8 +103,8 @@ inline bool is_wgmma_shape(const GpuConvolution& c) {
   return has_whole_boxes(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
-  return is_wgmma_shape(c) && all_aligned({c.x.data(), c.weight, c.y.data(), c.dy.data(),
-                                           c.dx.data(), c.workspace, c.kept});
+  return is_wgmma_shape(c) && all_aligned({c.x.data(), c.weight, c.bf16_weight, c.y.data(),
+                                           c.dy.data(), c.dx.data(), c.workspace, c.kept});
 }
 
 // The rounded arrays: of x, y and the weights; empty for arrays that are bf16 already.
@@ -109,16 +115,22 @@ struct WgmmaArrays {
     const bool scaled = is_scaled(c.precision);
     if (!c.x.is_bf16()) x = {c.images * c.in_h * c.in_w * c.in_c, scaled};
     if (!c.y.is_bf16()) y = {c.images * c.out_h * c.out_w * c.out_c, scaled};
-    weight = {c.kernel * c.kernel * c.in_c * c.out_c, scaled};
+    if (!uses_bf16_weight(c)) weight = {c.kernel * c.kernel * c.in_c * c.out_c, scaled};
   }
   // In GpuConvolution::kept.
   Rounded kept_x(const GpuConvolution& c) const {
     return c.x.is_bf16() ? Rounded{c.x.bf16(), nullptr} : x.at(c.kept);
   }
   std::byte* weight_memory(const GpuConvolution& c) const { return c.kept + x.bytes(); }
-  Rounded kept_weight(const GpuConvolution& c) const { return weight.at(weight_memory(c)); }
+  Rounded kept_weight(const GpuConvolution& c) const {
+    return uses_bf16_weight(c) ? Rounded{c.bf16_weight, nullptr} : weight.at(weight_memory(c));
+  }
   // In GpuConvolution::workspace, after dy: the partial sums of the weights, then of the bias.
   std::byte* partials(const GpuConvolution& c) const { return c.workspace + y.bytes(); }
+
+  static bool uses_bf16_weight(const GpuConvolution& c) {
+    return c.bf16_weight != nullptr && c.precision == Precision::BF16;
+  }
 };
 
 // Calls work(Tile) for the widest tile whose columns divide n.
@@ -134,7 +146,8 @@ inline WeightSplit wgmma_split(const GpuConvolution& c, int multiprocessors) {
   if (is_strip_shape(c)) return strip_split(c, multiprocessors);
   constexpr SplitCosts kCosts{.step_terms = kBox, .fewest_terms = 512, .overhead_terms = 384};
   WeightSplit split;
-  with_wgmma_tile(c.precision, c.out_c, [&]<class Tile>() { split = split_for<Tile>(c, kCosts); });
+  with_wgmma_tile(c.precision, taps_of(c),
+                  [&]<class Tile>() { split = split_for<Tile>(c, kCosts, c.out_c, taps_of(c)); });
   return split;
 }
 
@@ -167,8 +180,9 @@ void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>
 
 // x or dy: rounded, unless it is bf16 already.
 template <class Launcher>
-Rounded round_images(Launcher& launcher, ConstGpuActivations from, const std::uint32_t* known_largest,
-                     const RoundedArray& array, std::byte* to, GpuStream& stream) {
+Rounded round_images(Launcher& launcher, ConstGpuActivations from,
+                     const std::uint32_t* known_largest, const RoundedArray& array, std::byte* to,
+                     GpuStream& stream) {
   if (from.is_bf16()) return {from.bf16(), nullptr};
   return round_to(launcher, from.f32(), known_largest, array, to, stream);
 }
@@ -177,8 +191,10 @@ template <class Launcher>
 void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
   const Rounded x = round_images(launcher, c.x, c.x_largest, arrays.x, c.kept, stream);
-  const Rounded w =
-      round_to(launcher, c.weight, nullptr, arrays.weight, arrays.weight_memory(c), stream);
+  if (!WgmmaArrays::uses_bf16_weight(c)) {
+    round_to(launcher, c.weight, nullptr, arrays.weight, arrays.weight_memory(c), stream);
+  }
+  const Rounded w = arrays.kept_weight(c);
   if (is_strip_shape(c)) {
     return launch_strips<false>(launcher, c, forward_args(c), x, w, stream);
   }
@@ -191,9 +207,9 @@ template <class Launcher>
 void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
   const bool has_rounded = c.after_weight_gradient && !c.dy.is_bf16();
-  const Rounded dy = has_rounded ? arrays.y.at(c.workspace)
-                                 : round_images(launcher, c.dy, c.dy_largest, arrays.y,
-                                                c.workspace, stream);
+  const Rounded dy =
+      has_rounded ? arrays.y.at(c.workspace)
+                  : round_images(launcher, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
   const Rounded w = arrays.kept_weight(c);
   for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
     if (is_strip_shape(c)) return launch_strips<true>(launcher, c, pass, dy, w, stream);
@@ -216,10 +232,10 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
     strip_weight_gradient(launcher, c, pass, x, dy, split, stream);
   } else {
     launch_wgmma<WgmmaWeightGradientKernel>(launcher, c.precision,
-                                            WgmmaArgs<WeightGradientArgs>{pass, x, dy}, pass.x.taps,
-                                            c.out_c, split.splits, stream);
+                                            WgmmaArgs<WeightGradientArgs>{pass, dy, x}, c.out_c,
+                                            taps_of(c), split.splits, stream);
   }
-  add_splits(launcher, c, partials, split.splits, stream);
+  add_partials(launcher, partials, c.dweight, split.splits, c.out_c * taps_of(c), stream);
 }
 
 }  // namespace lab::cuda

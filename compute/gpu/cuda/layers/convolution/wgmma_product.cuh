@@ -101,10 +101,11 @@ struct MatrixRows {
   }
 };
 
-// Rows are taps and channels, terms are grid pixels.
+// Columns are taps and channels, terms are grid pixels.
+template <int kCount>
 struct WindowColumns {
   static constexpr bool kAlongTerms = false;
-  static constexpr int kBoxes = 2;
+  static constexpr int kBoxes = kCount / kBox;
   const Windows& windows;
   const std::uint16_t* source;
   Tap taps[kBoxes];
@@ -128,15 +129,19 @@ struct WindowColumns {
   }
 };
 
-// Columns of matrix [terms, columns]; Line::term returns where the row of a term begins.
+// Columns of matrix [terms, columns]; Line::term returns where the row of a term begins. Columns
+// beyond the last, from a multiple of kBox on, are zeros.
 template <int kCount, class Line>
 struct MatrixColumns {
   static constexpr bool kAlongTerms = false;
   const Line& line;
   const std::uint16_t* source;
+  int columns_left;
 
   LAB_DEVICE MatrixColumns(const Line& of_term, const std::uint16_t* matrix, int first)
-      : line(of_term), source(matrix + first + copied_piece() * 8) {}
+      : line(of_term),
+        source(matrix + first + copied_piece() * 8),
+        columns_left(of_term.rows - first) {}
   LAB_DEVICE void copy(Words stage, int term, int end) const {
     LAB_UNROLL
     for (int row = copied_row(); row < kBox; row += kRowsAtOnce) {
@@ -144,7 +149,8 @@ struct MatrixColumns {
       const Offset at = place.inside ? place.offset : 0;
       LAB_UNROLL
       for (int box = 0; box < kCount / kBox; ++box) {
-        copy_piece(stage + box * kBoxWords, row, source + at + box * kBox, place.inside);
+        const bool inside = place.inside && box * kBox < columns_left;
+        copy_piece(stage + box * kBoxWords, row, source + (inside ? at + box * kBox : 0), inside);
       }
     }
   }
@@ -197,7 +203,8 @@ LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], const Output& output, int
       LAB_UNROLL
       for (int j = 0; j < kEighths / 4; ++j) {
         before[half][j] = {0, 0, 0, 0};
-        if (row >= 0) before[half][j] = simt::load<simt::Uint4>(output.bf16_row(row) + mine + j * 32);
+        if (row >= 0)
+          before[half][j] = simt::load<simt::Uint4>(output.bf16_row(row) + mine + j * 32);
       }
     }
     LAB_UNROLL
@@ -234,8 +241,8 @@ LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], const Output& output, int
   }
 }
 
-// Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on; row_of
-// as above.
+// Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on;
+// row_of as above.
 template <int kEighths, class Output, class RowOf>
 LAB_DEVICE void leave_sums(float (&sums)[kEighths][4], const Output& output, int col,
                            const RowOf& row_of) {
@@ -254,10 +261,12 @@ LAB_DEVICE void leave_sums(float (&sums)[kEighths][4], const Output& output, int
 
 // Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
 // their elements and the first row and column of the tile; n is a multiple of the tile's columns.
+// From one stage to the next, terms advance by `advance` and from the end on continue after those
+// of the first stage.
 template <class Tile, class MakeA, class MakeB, class Output>
 LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
                            const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,
-                           const Output& output) {
+                           const Output& output, int advance = Tile::kTerms) {
   LAB_DYNAMIC_SHARED(std::uint32_t, shared);
   const Words stages = simt::first_box(shared);
   const int tiles_n = part.n / Tile::kN;
@@ -269,16 +278,19 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   constexpr bool kATerms = decltype(make_a(nullptr, 0))::kAlongTerms;
   constexpr bool kBTerms = decltype(make_b(nullptr, 0))::kAlongTerms;
 
+  const int steps = (part.end - part.begin + Tile::kTerms - 1) / Tile::kTerms;
   int filled = 0;  // the slot that is filled next
-  int term = part.begin;
+  int term = part.begin, left = steps;
   const auto fill = [&] {
-    if (term < part.end) {
+    if (left > 0) {
       const Words stage = stages + filled * (Tile::kStageBytes / 4);
       a.copy(stage, term, part.end);
       b.copy(stage + Tile::kBytesOfA / 4, term, part.end);
     }
     simt::copy_commit();
-    term += Tile::kTerms;
+    --left;
+    term += advance;
+    if (term >= part.end) term += Tile::kTerms - part.end;
     filled = filled == Tile::kStages - 1 ? 0 : filled + 1;
   };
   LAB_UNROLL
@@ -288,7 +300,7 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   float sums[Tile::kN / 8][4] = {};
   int slot = 0;
   LAB_NO_UNROLL
-  for (int now = part.begin; now < part.end; now += Tile::kTerms) {
+  for (int step = 0; step < steps; ++step) {
     simt::copy_wait<Tile::kStages - 2>();
     simt::publish_stores();
     simt::wgmma_finish(sums);
@@ -296,9 +308,9 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
     const simt::Box stage = simt::box_at(stages) + slot * Tile::kStageBytes;
     simt::wgmma_begin();
     LAB_UNROLL
-    for (int step = 0; step < Tile::kTerms / simt::kWgmmaSlots; ++step) {
+    for (int k = 0; k < Tile::kTerms / simt::kWgmmaSlots; ++k) {
       simt::wgmma<element_of(Tile::kScaled), kATerms, kBTerms>(
-          sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, step);
+          sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, k);
     }
     simt::wgmma_commit();
     fill();
@@ -308,6 +320,84 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
 
   leave_sums(sums, output, col, [&](int r) { return row + r < part.m ? row + r : -1; });
+}
+
+// ---- Weight gradients in the order of the weights
+
+// Rows are output channels, columns taps; to the partial sums of the split grid.z.
+struct OrderedGradientOutput {
+  const WeightGradientArgs& args;
+
+  LAB_DEVICE void add(int /*row*/, int /*col*/, float* /*sums*/) const {}
+  LAB_DEVICE void write(int row, int col, const float* sums) const {
+    const std::int64_t line = std::int64_t{simt::block_idx().z} * args.out_c + row;
+    const auto to = simt::global(args.partials) + line * args.x.taps;
+    write_run<true, 2>(to, col, args.x.taps, sums);
+  }
+};
+
+// sums [count] = the sums of the partials [splits, count], in FP64: four neighbouring ones per
+// thread, whose splits kParts threads share.
+template <int kParts>
+struct PartialsSumKernel {
+  struct Args {
+    const float* partials;
+    float* sums;
+    std::int64_t fours;
+    int splits;
+  };
+  static constexpr const char* kName = "sum of partial sums";
+  static constexpr int kThreads = 256;
+  static constexpr int kAcross = kThreads / kParts;
+
+  static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(double, shared, 4 * kThreads);
+    const int t = simt::thread_idx().x;
+    const std::int64_t four = std::int64_t{kAcross} * simt::block_idx().x + t % kAcross;
+    double sums[4] = {};
+    if (four < args.fours) {
+      const auto from = simt::global(args.partials) + 4 * four;
+      LAB_UNROLL_BY(8)
+      for (int split = t / kAcross; split < args.splits; split += kParts) {
+        float values[4];
+        read_columns(values, from + split * (4 * args.fours));
+        LAB_UNROLL
+        for (int e = 0; e < 4; ++e) sums[e] += static_cast<double>(values[e]);
+      }
+    }
+    if constexpr (kParts > 1) {
+      LAB_UNROLL
+      for (int e = 0; e < 4; ++e) shared[e * kThreads + t] = sums[e];
+      simt::sync_threads();
+      if (t >= kAcross) return;
+      LAB_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        LAB_UNROLL
+        for (int part = 1; part < kParts; ++part) {
+          const double more = shared[e * kThreads + part * kAcross + t];
+          sums[e] += more;
+        }
+      }
+    }
+    if (four >= args.fours) return;
+    simt::store(simt::global(args.sums) + 4 * four,
+                simt::Float4{static_cast<float>(sums[0]), static_cast<float>(sums[1]),
+                             static_cast<float>(sums[2]), static_cast<float>(sums[3])});
+  }
+};
+
+// `count` is a multiple of 4, and both arrays are aligned to 16 bytes.
+template <class Launcher>
+void add_partials(Launcher& launcher, const float* partials, float* sums, int splits,
+                  std::int64_t count, GpuStream& stream) {
+  constexpr std::int64_t kFewSums = 1 << 18;  // too few threads for a GPU, one per four sums
+  const auto launch = [&]<int kParts>() {
+    using Kernel = PartialsSumKernel<kParts>;
+    const std::int64_t fours = count / 4;
+    launcher.template launch<Kernel>({.x = tiles_of(fours, Kernel::kAcross)},
+                                     {partials, sums, fours, splits}, stream);
+  };
+  count < kFewSums ? launch.template operator()<8>() : launch.template operator()<1>();
 }
 
 }  // namespace lab::cuda

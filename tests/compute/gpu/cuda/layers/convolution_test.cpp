@@ -176,10 +176,17 @@ void add_memory(LayersUnderTest& gpu, GpuConvolution& c) {
   c.kept = gpu.output<std::byte>("kept", static_cast<std::size_t>(gpu.layers().kept_bytes(larger)));
 }
 
+// With both arrays in bf16 also rounded, as a network keeps it.
+void give_weight(LayersUnderTest& gpu, const Reference& reference, GpuConvolution& c) {
+  c.weight = gpu.input("weight", reference.weight);
+  if (reference.x_type == DType::F32 || reference.y_type == DType::F32) return;
+  c.bf16_weight = gpu.input("bf16 weight", reference.weight, DType::BF16).bf16();
+}
+
 // Gives x, weight and y, and runs the forward pass if the gradients need what it keeps.
 void prepare_gradients(LayersUnderTest& gpu, const Reference& reference, GpuConvolution& c) {
   c.x = gpu.input("x", reference.x, reference.x_type);
-  c.weight = gpu.input("weight", reference.weight);
+  give_weight(gpu, reference, c);
   c.y = gpu.output("y", reference.y.size(), reference.y_type);
   add_memory(gpu, c);
   if (gpu.layers().kept_bytes(c) > 0) gpu.layers().convolution_forward(c, gpu.stream());
@@ -203,7 +210,7 @@ void check_forward(const GpuConvolution& sizes, const Reference& reference, bool
     if (!computes(gpu, sizes.precision)) return;
     GpuConvolution c = sizes;
     c.x = gpu.input("x", reference.x, reference.x_type);
-    c.weight = gpu.input("weight", reference.weight);
+    give_weight(gpu, reference, c);
     if (bias) c.bias = gpu.input("bias", reference.bias);
     if (bias) give_largest(gpu, reference, c);
     c.y = gpu.output("y", reference.y.size(), reference.y_type);

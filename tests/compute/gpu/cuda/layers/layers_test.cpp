@@ -334,6 +334,7 @@ void check_sgd(float momentum, float decay) {
                .weights = gpu.inout("weights", weights),
                .gradients = gpu.input("gradients", gradients),
                .velocity = momentum > 0 ? gpu.inout("velocity", velocity) : nullptr,
+               .bf16_weights = decay > 0 ? gpu.output<std::uint16_t>("bf16", kCount) : nullptr,
                .momentum = momentum,
                .weight_decay = decay,
                .lr = 0.1F,
@@ -350,6 +351,11 @@ void check_sgd(float momentum, float decay) {
       }
       ASSERT_NEAR(weights_after[i], weights[i] - double{0.1F} * step, 1e-6);
     }
+    if (decay == 0) return;
+    const auto bf16 = gpu.values(sgd.bf16_weights, kCount);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(bf16[i], LayersUnderTest::rounded_bits(weights_after[i])) << i;
+    }
   });
 }
 
@@ -359,6 +365,24 @@ TEST(LayersSgd, AgreesWithFloat64) {
   check_sgd(0, 0.01F);
   check_sgd(0.9F, 0);
   check_sgd(0.9F, 5e-4F);
+}
+
+TEST(LayersRounding, RoundsToTheNearestBf16) {
+  LAB_REQUIRE_LAYERS();
+  constexpr std::size_t kCount = 2056;
+  auto values = normal_numbers(kCount, 1);
+  values[0] = 1 + 0x1p-8F;  // ties to even
+  values[1] = 1 + 0x3p-8F;
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    GpuRounding rounding{.count = kCount, .from = gpu.input("from", values)};
+    auto* const to = gpu.output<std::uint16_t>("to", kCount);
+    rounding.to = to;
+    gpu.layers().round_to_bf16(rounding, gpu.stream());
+    const auto bits = gpu.values(to, kCount);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(bits[i], LayersUnderTest::rounded_bits(values[i])) << i;
+    }
+  });
 }
 
 TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {

@@ -387,11 +387,12 @@ inline ColumnPlan norm_sums_plan(const GpuBatchNorm& norm, int width) {
   return plan;
 }
 
-// Three times the blocks that an H100 runs at once, so that each reads the values of its channels
-// for many rows.
+// As many blocks as there are, of bf16 three times those that an H100 runs at once: a thread reads
+// the values of its channels, which are twice as many, for more rows.
 inline ColumnPlan normalise_plan(const GpuBatchNorm& norm, int width) {
-  constexpr int kRowsPerThread = 4, kBlocks = 3 * 3 * 132;
-  return column_plan(norm.rows, norm.channels, width, kRowsPerThread, kBlocks);
+  constexpr int kRowsPerThread = 4, kMost = 1 << 20, kMostBf16 = 3 * 3 * 132;
+  return column_plan(norm.rows, norm.channels, width, kRowsPerThread,
+                     width == kBf16Width ? kMostBf16 : kMost);
 }
 
 // Calls work.operator()<kWidth, X, Y>() for the types of the arrays. The slope array in the

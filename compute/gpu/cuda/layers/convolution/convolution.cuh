@@ -362,15 +362,15 @@ void add_splits(Launcher& launcher, const GpuConvolution& c, const float* partia
                           .y = tiles_of(out_c, Kernel::kChannels)};
     launcher.template launch<Kernel>(grid, {partials, c.dweight, splits, taps, out_c}, stream);
   };
-  constexpr int kManySplits = 8;
-  constexpr std::int64_t kFewWeights = 1 << 18;  // too few blocks for a GPU, one part per split
+  constexpr int kManySplits = 16;
+  constexpr std::int64_t kFewWeights = 1 << 18;  // too few blocks for a GPU without sharing
   const bool wide = column_width(out_c, all_aligned({partials})) == 4;
   if (splits < kManySplits || std::int64_t{taps} * out_c > kFewWeights) {
     wide ? launch.template operator()<SplitSumKernel<4, 1>>()
          : launch.template operator()<SplitSumKernel<1, 1>>();
   } else {
-    wide ? launch.template operator()<SplitSumKernel<4, 4>>()
-         : launch.template operator()<SplitSumKernel<1, 4>>();
+    wide ? launch.template operator()<SplitSumKernel<4, 32>>()
+         : launch.template operator()<SplitSumKernel<1, 32>>();
   }
 }
 

@@ -270,10 +270,10 @@ struct SplitSumKernel {
     int splits, taps, out_c;
   };
   static constexpr const char* kName = "sum of weight gradients";
-  static constexpr int kThreads = 256;
   static constexpr int kChannels = 32;
   static constexpr int kParts = kSharing;
   static constexpr int kAcross = kChannels / kWidth;
+  static constexpr int kThreads = kAcross * kParts < 256 ? 256 : kAcross * kParts;
   static constexpr int kTaps = kThreads / kAcross / kParts;
 
   static LAB_DEVICE void run(const Args& args) {

@@ -165,7 +165,7 @@ struct StripKernel {
   static LAB_DEVICE void write_to(const Output& output, const PaddedImages& images, int step,
                                   float (&sums)[kStripChannels / 8][4]) {
     const int first = images.first() + step * kStripPlaces;
-    leave_sums(sums, output, 0, [&](int row) { return images.pixel(first + row); });
+    leave_sums<kScaled>(sums, output, 0, [&](int row) { return images.pixel(first + row); });
   }
 };
 

@@ -242,15 +242,15 @@ LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], const Output& output, int
 }
 
 // Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on;
-// row_of as above.
-template <int kEighths, class Output, class RowOf>
+// row_of as above. kScaled: of FP16, for which no array is bf16.
+template <bool kScaled, int kEighths, class Output, class RowOf>
 LAB_DEVICE void leave_sums(float (&sums)[kEighths][4], const Output& output, int col,
                            const RowOf& row_of) {
   for_each_pair(sums, [&](int r, int c, float* pair) {
     const int row = row_of(r);
     if (row >= 0) output.add(row, col + c, pair);
   });
-  if constexpr (requires { output.bf16_row(0); }) {
+  if constexpr (!kScaled && requires { output.bf16_row(0); }) {
     if (output.is_bf16()) return leave_bf16(sums, output, col, row_of);
   }
   for_each_pair(sums, [&](int r, int c, const float* pair) {
@@ -319,7 +319,8 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   simt::wgmma_finish(sums);
   if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
 
-  leave_sums(sums, output, col, [&](int r) { return row + r < part.m ? row + r : -1; });
+  leave_sums<Tile::kScaled>(sums, output, col,
+                            [&](int r) { return row + r < part.m ? row + r : -1; });
 }
 
 // ---- Weight gradients in the order of the weights

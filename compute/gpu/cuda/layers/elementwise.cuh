@@ -287,7 +287,7 @@ struct SgdKernel {
       if (!(loss - loss == 0)) return;
     }
     const auto weights = simt::global(args.weights) + i;
-    float weight[kWidth], step[kWidth], velocity[kWidth];
+    float weight[kWidth], step[kWidth], velocity[kWidth] = {};
     read_own(weight, weights);
     read_columns(step, simt::global(args.gradients) + i);
     if (args.velocity != nullptr) read_own(velocity, simt::global(args.velocity) + i);

@@ -279,22 +279,19 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
   constexpr bool kBTerms = decltype(make_b(nullptr, 0))::kAlongTerms;
 
   const int steps = (part.end - part.begin + Tile::kTerms - 1) / Tile::kTerms;
-  int filled = 0;  // the slot that is filled next
-  int term = part.begin, left = steps;
-  const auto fill = [&] {
-    if (left > 0) {
-      const Words stage = stages + filled * (Tile::kStageBytes / 4);
+  int term = part.begin;
+  const auto fill = [&](int slot, bool has_terms) {
+    if (has_terms) {
+      const Words stage = stages + slot * (Tile::kStageBytes / 4);
       a.copy(stage, term, part.end);
       b.copy(stage + Tile::kBytesOfA / 4, term, part.end);
     }
     simt::copy_commit();
-    --left;
     term += advance;
     if (term >= part.end) term += Tile::kTerms - part.end;
-    filled = filled == Tile::kStages - 1 ? 0 : filled + 1;
   };
   LAB_UNROLL
-  for (int s = 0; s < Tile::kStages - 1; ++s) fill();
+  for (int s = 0; s < Tile::kStages - 1; ++s) fill(s, s < steps);
 
   const int group = simt::thread_idx().x / simt::kWarpgroupThreads;
   float sums[Tile::kN / 8][4] = {};
@@ -313,7 +310,7 @@ LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
           sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, k);
     }
     simt::wgmma_commit();
-    fill();
+    fill(slot == 0 ? Tile::kStages - 1 : slot - 1, step + Tile::kStages - 1 < steps);
     slot = slot == Tile::kStages - 1 ? 0 : slot + 1;
   }
   simt::wgmma_finish(sums);

@@ -293,6 +293,7 @@ TEST(LayersLoss, AgreesWithFloat64) {
     SCOPED_TRACE(std::to_string(images) + " images, " + std::to_string(classes) + " classes");
     const std::vector<float> logits = normal_numbers(std::int64_t{images} * classes, 9);
     std::vector<std::uint8_t> labels;
+    labels.reserve(static_cast<std::size_t>(images));
     for (int i = 0; i < images; ++i) labels.push_back(static_cast<std::uint8_t>(i * 5 % classes));
     on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
       for (const double smoothing : {0.0, 0.2}) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -167,18 +168,24 @@ class GpuExecutor final : public Executor {
   std::vector<float> floats_;
 };
 
-// Makes bf16 the values that all of their operations take so.
+// Makes bf16 the values that all of their operations take so, if convolutions are among those.
 void GpuExecutor::choose_types(std::int64_t max_batch) {
-  const bool bf16 = kernels_.products == Precision::BF16 && !kernels_.library;
-  for (Value& value : plan_.values) value.dtype = bf16 ? DType::BF16 : DType::F32;
-  plan_.values.front().dtype = DType::F32;  // of which the batch is made
+  for (Value& value : plan_.values) value.dtype = DType::F32;
+  if (kernels_.products != Precision::BF16 || kernels_.library) return;
   const GpuPass pass = make_pass({}, max_batch, true, Kernels::Lab);
+  const bool convolves = std::ranges::any_of(plan_.ops, [&](const std::unique_ptr<Op>& op) {
+    return std::string_view(op->kind()) == "convolution" && op->gpu_takes_bf16(pass, *op->output);
+  });
+  if (!convolves) return;
+  for (Value& value : plan_.values) value.dtype = DType::BF16;
+  plan_.values.front().dtype = DType::F32;       // of which the batch is made
+  plan_.ops.back()->output->dtype = DType::F32;  // of which the loss is made
   const auto refused = [&](const Op& op, Value& value) {
     if (value.dtype == DType::F32 || op.gpu_takes_bf16(pass, value)) return false;
     value.dtype = DType::F32;
     return true;
   };
-  for (bool changed = bf16; changed;) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (const auto& op : plan_.ops) {
       changed = refused(*op, *op->output) || changed;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +13,7 @@
 
 #include "compute/gpu/gpu_backend.h"
 #include "compute/gpu/gpu_layers.h"
+#include "compute/tensor/tensor.h"
 
 namespace lab::test {
 
@@ -24,14 +24,9 @@ class LayersUnderTest {
   LayersUnderTest(const LayersUnderTest&) = delete;
   LayersUnderTest& operator=(const LayersUnderTest&) = delete;
 
-  // Round to the nearest bf16, ties to even.
-  static std::uint16_t rounded_bits(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
-  }
+  static std::uint16_t rounded_bits(float value) { return to_bf16(value).bits; }
   static float rounded_to(float value, DType dtype) {
-    if (dtype == DType::F32) return value;
-    return std::bit_cast<float>(std::uint32_t{rounded_bits(value)} << 16);
+    return dtype == DType::F32 ? value : to_float(to_bf16(value));
   }
 
   virtual GpuLayers& layers() = 0;
@@ -78,7 +73,7 @@ class LayersUnderTest {
     std::vector<float> all;
     all.reserve(count);
     for (const std::uint16_t bits : values(array.bf16(), count)) {
-      all.push_back(std::bit_cast<float>(std::uint32_t{bits} << 16));
+      all.push_back(to_float(Bf16{bits}));
     }
     return all;
   }

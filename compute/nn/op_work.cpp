@@ -22,31 +22,31 @@ std::string text(const ImageShape& s) {
   return fmt::format("{}x{}x{}", s.channels, s.height, s.width);
 }
 
-std::int64_t floats(const Value& value, std::int64_t batch) {
-  return value.shape.size() * batch;
+std::int64_t bytes_of(const Value& value, std::int64_t batch) {
+  return value.shape.size() * batch * size_of(value.dtype);
 }
 
-std::int64_t parameter_floats(const NetworkPlan& plan, const Op& op) {
+std::int64_t parameter_bytes(const NetworkPlan& plan, const Op& op) {
   std::int64_t total = 0;
   for (const std::size_t p : op.parameters) total += plan.parameters[p].size;
+  return total * size_of(DType::F32);
+}
+
+std::int64_t forward_bytes(const NetworkPlan& plan, const Op& op, std::int64_t batch) {
+  std::int64_t total = bytes_of(*op.output, batch) + parameter_bytes(plan, op);
+  for (const Input& input : op.inputs) total += bytes_of(*input.value, batch);
   return total;
 }
 
-std::int64_t forward_floats(const NetworkPlan& plan, const Op& op, std::int64_t batch) {
-  std::int64_t total = floats(*op.output, batch) + parameter_floats(plan, op);
-  for (const Input& input : op.inputs) total += floats(*input.value, batch);
-  return total;
-}
-
-std::int64_t backward_floats(const NetworkPlan& plan, const Op& op, std::int64_t batch,
-                             bool on_gpu) {
+std::int64_t backward_bytes(const NetworkPlan& plan, const Op& op, std::int64_t batch,
+                            bool on_gpu) {
   const Op::SavedValues saved_values = on_gpu ? op.gpu_saved_values() : op.saved_values();
-  const std::int64_t out = floats(*op.output, batch), parameters = parameter_floats(plan, op);
+  const std::int64_t out = bytes_of(*op.output, batch), parameters = parameter_bytes(plan, op);
   std::int64_t total = out + (saved_values.output ? out : 0) + parameters;
   bool any_gradient = false;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const Input& input = op.inputs[i];
-    const std::int64_t in = floats(*input.value, batch);
+    const std::int64_t in = bytes_of(*input.value, batch);
     if (i < saved_values.inputs) total += in;
     if (!input.needs_grad) continue;
     any_gradient = true;
@@ -78,9 +78,9 @@ std::vector<OpName> name_ops(const NetworkPlan& plan) {
 Work work_of(const NetworkPlan& plan, const Op& op, Direction direction, std::int64_t batch,
              bool on_gpu) {
   const std::int64_t traffic = direction == Direction::Forward
-                                   ? forward_floats(plan, op, batch)
-                                   : backward_floats(plan, op, batch, on_gpu);
-  return {.flop = op.flop(direction, batch), .bytes = 4 * traffic};
+                                   ? forward_bytes(plan, op, batch)
+                                   : backward_bytes(plan, op, batch, on_gpu);
+  return {.flop = op.flop(direction, batch), .bytes = traffic};
 }
 
 }  // namespace lab::nn

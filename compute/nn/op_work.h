@@ -21,8 +21,9 @@ std::vector<OpName> name_ops(const NetworkPlan& plan);
 struct Work {
   // FLOP of the direct algorithm; 0 for elementwise operations, which are bound by memory.
   std::int64_t flop = 0;
-  // Compulsory traffic in bytes: each FP32 array that is read or written counts once, regardless of
-  // caches and of the passes an implementation makes. Batch norm's running statistics are excluded.
+  // Compulsory traffic in bytes: each array that is read or written counts once in the type that it
+  // has, parameters as FP32, regardless of caches and of the passes an implementation makes. Batch
+  // norm's running statistics are excluded.
   //   forward    read inputs, parameters          write output
   //   backward   read output's gradient, the inputs and output that it needs, parameters
   //              write gradients of inputs (also read if accumulated) and of parameters

@@ -8,6 +8,11 @@
 
 namespace lab {
 
+// Elements of a bf16 array that a thread reads or writes at once. The arrays of an operation begin
+// at multiples of 16 bytes where one of them is bf16, and its rows are multiples of so many
+// elements.
+inline constexpr int kBf16Width = 8;
+
 // The address of an array, possibly null, with the type of its elements: DType::F32 or BF16.
 // kConst: its elements are only read.
 template <bool kConst>
@@ -18,8 +23,8 @@ class BasicGpuActivations {
  public:
   BasicGpuActivations() = default;
   BasicGpuActivations(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
-  BasicGpuActivations(Of<float>* elements)
-      : data_(elements) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  BasicGpuActivations(Of<float>* elements) : data_(elements) {}
   BasicGpuActivations(Of<void>* data, DType dtype) : data_(data), dtype_(dtype) {}
   template <bool kOther>
   requires(kConst && !kOther)

@@ -101,13 +101,12 @@ void check_f32(const GpuConvolution& c) {
 
 void check_sizes(const GpuBatchNorm& norm) {
   constexpr const char* kName = "batch norm";
-  constexpr std::int64_t kBf16Channels = 8;  // that are read at once
   require_positive(kName, {{"rows", norm.rows}, {"channels", norm.channels}});
   require_addressable(kName, {norm.rows, norm.channels});
-  if ((norm.x.is_bf16() || norm.y.is_bf16()) && norm.channels % kBf16Channels != 0) {
+  if ((norm.x.is_bf16() || norm.y.is_bf16()) && norm.channels % kBf16Width != 0) {
     throw Error(Errc::InvalidArgument,
                 trf("batch norm: {} channels; arrays of bf16 need a multiple of {}", norm.channels,
-                    kBf16Channels));
+                    kBf16Width));
   }
 }
 
@@ -163,12 +162,11 @@ void check_sizes(const GpuSgd& sgd) {
 
 void check_sizes(const GpuRounding& rounding) {
   constexpr const char* kName = "rounding";
-  constexpr std::int64_t kAtOnce = 8;
   require_positive(kName, {{"count", rounding.count}});
   require_addressable(kName, {rounding.count});
-  if (rounding.count % kAtOnce != 0) {
+  if (rounding.count % kBf16Width != 0) {
     throw Error(Errc::InvalidArgument,
-                trf("{}: {} elements are not a multiple of {}", kName, rounding.count, kAtOnce));
+                trf("{}: {} elements are not a multiple of {}", kName, rounding.count, kBf16Width));
   }
 }
 

@@ -94,7 +94,7 @@ struct GpuConvolution {
 // relu, where given.
 //   x, y, residual, dx, dy, dresidual [rows, channels]   all other arrays [channels]
 // x and dx are of one type, and so are all others of the first line. A bf16 array needs a number of
-// channels that is a multiple of 8.
+// channels that is a multiple of kBf16Width.
 struct GpuBatchNorm {
   std::int64_t rows = 0, channels = 0;
   std::int64_t images = 1;  // to which the rows belong; changes no result
@@ -204,7 +204,8 @@ struct GpuSgd {
   const GpuLossSum* loss = nullptr;
 };
 
-// to [count] = from [count], rounded to bf16; a number that is not a multiple of 8 is refused.
+// to [count] = from [count], rounded to bf16; both begin at multiples of 16 bytes, and a number
+// that is not a multiple of kBf16Width is refused.
 struct GpuRounding {
   std::int64_t count = 0;
   const float* from = nullptr;

@@ -89,6 +89,12 @@ std::optional<std::string> LibraryLayers::unsupported(Precision precision) const
   return overridden(precision);
 }
 
+void LibraryLayers::require_f32(std::initializer_list<DType> arrays) const {
+  if (std::ranges::find(arrays, DType::BF16) != arrays.end()) {
+    throw Error(Errc::Unsupported, *unsupported(Precision::BF16));
+  }
+}
+
 // ---- Convolutions
 
 void LibraryLayers::require(const GpuConvolution& c) const {
@@ -204,6 +210,7 @@ std::int64_t LibraryLayers::workspace_bytes(const GpuBatchNorm& norm) const {
 
 void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) {
   check_sizes(norm);
+  require_f32({norm.x.dtype(), norm.y.dtype(), norm.dy.dtype()});
   if (norm.rows == 1) return own_.batch_norm_forward(norm, stream);
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
@@ -245,6 +252,7 @@ void LibraryLayers::batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stre
 
 void LibraryLayers::batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) {
   check_sizes(norm);
+  require_f32({norm.x.dtype(), norm.y.dtype(), norm.dy.dtype()});
   if (norm.rows == 1 || norm.dx == nullptr || !norm.training) {
     return own_.batch_norm_backward(norm, stream);
   }
@@ -305,6 +313,7 @@ void LibraryLayers::activation_backward(const GpuActivate& activation, GpuStream
 
 void LibraryLayers::average_pool_forward(const GpuAveragePool& pool, GpuStream& stream) {
   check_sizes(pool);
+  require_f32({pool.x.dtype(), pool.dx.dtype()});
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
   const CudnnTensor* const x = calls_.tensor(pool.images, pool.channels, pool.in_h, pool.in_w);
@@ -319,6 +328,7 @@ void LibraryLayers::average_pool_forward(const GpuAveragePool& pool, GpuStream& 
 // cuDNN requires x and y and reads neither for averages.
 void LibraryLayers::average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) {
   check_sizes(pool);
+  require_f32({pool.x.dtype(), pool.dx.dtype()});
   const std::lock_guard lock(mutex_);
   calls_.begin(&stream);
   const CudnnTensor* const x = calls_.tensor(pool.images, pool.channels, pool.in_h, pool.in_w);

@@ -12,6 +12,7 @@
 //          and creates descriptors
 // Errors   as in gpu_layers.h; Error(Unsupported) for BF16, and where cuDNN has no algorithm;
 //          Error(Cuda) naming the library's function, the sizes and the library's words
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,8 @@ class LibraryLayers final : public GpuLayers {
   };
 
   void require(const GpuConvolution& c) const;
+  // The types of an operation's arrays.
+  void require_f32(std::initializer_list<DType> arrays) const;
   void multiply(const Product& product, const GpuConvolution& c);
   // Adds `factor` times a vector of the channels to each row of `to`.
   void add_channels(const float* values, float factor, const CudnnTensor* rows, float* to,

@@ -200,8 +200,7 @@ std::int64_t BatchNorm::gpu_workspace_bytes(const GpuPass& pass) const {
 
 // The residual and the output are of one type.
 bool BatchNorm::gpu_takes_bf16(const GpuPass& /*pass*/, const Value& value) const {
-  constexpr std::int64_t kChannels = 8;  // that are read at once
-  if (channels_ % kChannels != 0) return false;
+  if (channels_ % kBf16Width != 0) return false;
   if (&value == &in() || !has_residual()) return true;
   return in(1).dtype == output->dtype;
 }

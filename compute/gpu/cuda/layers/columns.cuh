@@ -22,8 +22,7 @@ class GpuStream;
 namespace lab::cuda {
 
 inline constexpr int kColumnThreads = 256;
-inline constexpr int kGroup = 16;     // threads along a row
-inline constexpr int kBf16Width = 8;  // columns per thread
+inline constexpr int kGroup = 16;  // threads along a row
 
 struct ColumnPlan {
   int rows = 0, columns = 0;
@@ -38,7 +37,7 @@ struct ColumnPlan {
   LaunchGrid grid() const { return {.x = groups, .y = chunks}; }
 };
 
-// `width`: columns per thread, 4 or 1. `per_thread`: rows that each thread should have at least;
+// `width`: columns per thread, 8, 4 or 1. `per_thread`: rows that each thread should have at least;
 // `blocks`: the largest useful number of blocks.
 inline ColumnPlan column_plan(std::int64_t rows, std::int64_t columns, int width, int per_thread,
                               int blocks) {
@@ -119,7 +118,7 @@ LAB_DEVICE void read_columns(float (&to)[kWidth], simt::GlobalPtr<const float> f
 }
 template <int kWidth>
 LAB_DEVICE void read_columns(float (&to)[kWidth], simt::GlobalPtr<const std::uint16_t> from) {
-  static_assert(kWidth == 8);
+  static_assert(kWidth == kBf16Width);
   const auto eight = simt::load_readonly<simt::Uint4>(from);
   int e = 0;
   for (const std::uint32_t pair : {eight.x, eight.y, eight.z, eight.w}) {
@@ -140,7 +139,7 @@ LAB_DEVICE void write_columns(simt::GlobalPtr<float> to, const float (&from)[kWi
 }
 template <int kWidth>
 LAB_DEVICE void write_columns(simt::GlobalPtr<std::uint16_t> to, const float (&from)[kWidth]) {
-  static_assert(kWidth == 8);
+  static_assert(kWidth == kBf16Width);
   simt::store(to,
               simt::Uint4{simt::pack_bf16(from[0], from[1]), simt::pack_bf16(from[2], from[3]),
                           simt::pack_bf16(from[4], from[5]), simt::pack_bf16(from[6], from[7])});

@@ -48,7 +48,7 @@ class Layers : public GpuLayers {
   }
 
   void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) override {
-    check_sizes(convolution);
+    check_f32(convolution);
     cuda::convolution_bias_gradient(
         launcher_, convolution, convolution.workspace + weight_partials_bytes(convolution), stream);
   }

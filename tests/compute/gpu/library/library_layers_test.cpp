@@ -214,6 +214,15 @@ TEST_F(LibraryCallsTest, RefuseBf16) {
       "--kernels lab for bf16";
   EXPECT_EQ(failure_of(c, Errc::Unsupported), why);
   EXPECT_EQ(message_of([&] { layers().workspace_bytes(c); }, Errc::Unsupported), why);
+  const auto refused = [&](const auto& call) { return message_of(call, Errc::Unsupported); };
+  GpuBatchNorm norm{.rows = 2, .channels = kBf16Width};
+  norm.dy = {nullptr, DType::BF16};
+  EXPECT_EQ(refused([&] { layers().batch_norm_forward(norm, stream()); }), why);
+  EXPECT_EQ(refused([&] { layers().batch_norm_backward(norm, stream()); }), why);
+  GpuAveragePool pool{.images = 1, .in_h = 1, .in_w = 1, .channels = 1};
+  pool.x = {nullptr, DType::BF16};
+  EXPECT_EQ(refused([&] { layers().average_pool_forward(pool, stream()); }), why);
+  EXPECT_EQ(refused([&] { layers().average_pool_backward(pool, stream()); }), why);
 }
 
 TEST_F(LibraryCallsTest, DoNotDestroyTheHandlesOfALostGpu) {

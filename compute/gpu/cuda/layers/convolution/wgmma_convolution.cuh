@@ -7,7 +7,6 @@
 //          one pixel, because with one the product reads each operand too rarely; 16-byte aligned
 //          arrays; compute capability 9.0 (sm_90a)
 // Numerics as in convolution.cuh, with tf32 as in rounding.cuh
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -103,8 +102,9 @@ inline bool is_wgmma_shape(const GpuConvolution& c) {
   return has_whole_boxes(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
-  return is_wgmma_shape(c) && all_aligned({c.x.data(), c.weight, c.bf16_weight, c.y.data(),
-                                           c.dy.data(), c.dx.data(), c.workspace, c.kept});
+  return is_wgmma_shape(c) &&
+         all_aligned({c.x.data(), c.weight, c.bf16_weight, c.y.data(), c.dy.data(), c.dx.data(),
+                      c.dweight, c.workspace, c.kept});
 }
 
 // The rounded arrays: of x, y and the weights; empty for arrays that are bf16 already.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "compute/gpu/cuda/layers/wgmma_layers.cuh"
 #include "compute/gpu/emulator/device/emulated_launcher.h"
 #include "compute/nn/network.h"
+#include "compute/nn/sgd.h"
 #include "tests/support/compare.h"
 #include "tests/support/thread_sanitizer.h"
 
@@ -54,58 +56,92 @@ NetworkPlan small_resnet() {
   return plan;
 }
 
-struct Step {
-  double loss = 0;
-  std::vector<float> gradients;
-  std::vector<DType> types;  // of the values
-};
+// The network on a device, with a batch.
+class Trained {
+ public:
+  Trained(Machine& machine, Device device, Precision products)
+      : context_(machine.at(device)),
+        network_(small_resnet(), context_, kBatch, 7, {.products = products}) {
+    const auto pixels = test::uniform_values(kBatch * network_.input_shape().size(), 3);
+    const std::vector<std::uint8_t> labels = {1, 7, 4};
+    put(network_.input(), pixels.data(), pixels.size() * sizeof(float));
+    put(network_.labels(), labels.data(), labels.size());
+    network_.wait();
+  }
 
-Step step_on(Machine& machine, Device device, Precision products) {
-  DeviceContext& context = machine.at(device);
-  Network network(small_resnet(), context, kBatch, 7, {.products = products});
-  const auto pixels = test::uniform_values(kBatch * network.input_shape().size(), 3);
-  const std::vector<std::uint8_t> labels = {1, 7, 4};
-  GpuDevice* const gpu = context.gpu();
-  const auto put = [&](void* to, const void* from, std::size_t bytes) {
+  Network& network() { return network_; }
+  double loss(std::int64_t batch) {
+    return network_.step(batch, static_cast<double>(batch), {}).loss_sum;
+  }
+  std::vector<float> gradients() {
+    const auto gradients = network_.flat_gradients();
+    if (GpuDevice* const gpu = context_.gpu()) {
+      gpu->copy(GpuCopy::DeviceToHost, gradients.data(), network_.gpu_state()->device_gradients(),
+                static_cast<std::int64_t>(gradients.size_bytes()), gpu->main_stream());
+      network_.wait();
+    }
+    return {gradients.begin(), gradients.end()};
+  }
+  std::int64_t bf16_values() const {
+    return std::ranges::count(network_.plan().values, DType::BF16, &Value::dtype);
+  }
+
+ private:
+  void put(void* to, const void* from, std::size_t bytes) {
+    GpuDevice* const gpu = context_.gpu();
     if (gpu == nullptr) {
       std::memcpy(to, from, bytes);
       return;
     }
     gpu->copy(GpuCopy::HostToDevice, to, from, static_cast<std::int64_t>(bytes),
               gpu->main_stream());
-  };
-  put(network.input(), pixels.data(), pixels.size() * sizeof(float));
-  put(network.labels(), labels.data(), labels.size());
-  Step step;
-  step.loss = network.step(kBatch, kBatch, {}).loss_sum;
-  const auto gradients = network.flat_gradients();
-  if (gpu != nullptr) {
-    gpu->copy(GpuCopy::DeviceToHost, gradients.data(), network.gpu_state()->device_gradients(),
-              static_cast<std::int64_t>(gradients.size_bytes()), gpu->main_stream());
-    network.wait();
   }
-  step.gradients.assign(gradients.begin(), gradients.end());
-  for (const Value& value : network.plan().values) step.types.push_back(value.dtype);
-  return step;
-}
+
+  DeviceContext& context_;
+  Network network_;
+};
 
 // Of so few images, rounding changes the side of some relus: the portable kernels' gradients differ
 // from the CPU's by 0.028 in tf32 and 0.062 in bf16.
 TEST(WgmmaNetwork, AgreesWithTheCpu) {
   SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.emulated_gpus = 1, .emulated_layers = wgmma_layers});
-  const Step exact = step_on(machine, cpu(), Precision::F32);
-  const std::vector<double> expected(exact.gradients.begin(), exact.gradients.end());
+  Trained exact(machine, cpu(), Precision::F32);
+  const double exact_loss = exact.loss(kBatch);
+  const std::vector<float> exact_gradients = exact.gradients();
+  const std::vector<double> expected(exact_gradients.begin(), exact_gradients.end());
   for (const auto& [products, tolerance] :
        {std::pair{Precision::TF32, 5e-2}, std::pair{Precision::BF16, 0.12}}) {
     SCOPED_TRACE(to_string(products));
-    const Step step = step_on(machine, emulated_gpu(0), products);
-    EXPECT_NEAR(step.loss, exact.loss, tolerance / 10 * exact.loss);
-    EXPECT_LE(test::relative_error(step.gradients, expected), tolerance);
-    const auto bf16 = std::ranges::count(step.types, DType::BF16);
+    Trained rounded(machine, emulated_gpu(0), products);
+    EXPECT_NEAR(rounded.loss(kBatch), exact_loss, tolerance / 10 * exact_loss);
+    EXPECT_LE(test::relative_error(rounded.gradients(), expected), tolerance);
     // Not: the input, the output of the stem, and what follows the pooling.
-    EXPECT_EQ(bf16, products == Precision::BF16 ? std::ssize(step.types) - 4 : 0);
+    const std::int64_t values = std::ssize(rounded.network().plan().values);
+    EXPECT_EQ(rounded.bf16_values(), products == Precision::BF16 ? values - 4 : 0);
   }
+}
+
+// The bf16 copy of the weights follows the optimizer and the host's copy of the state.
+TEST(WgmmaNetwork, RoundsTheWeightsThatItHas) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  constexpr std::int64_t kSmaller = 1;  // than the batch that memory is for
+  constexpr double kLr = 0.1;
+  Machine machine({.emulated_gpus = 1, .emulated_layers = wgmma_layers});
+  Trained exact(machine, cpu(), Precision::F32);
+  Trained rounded(machine, emulated_gpu(0), Precision::BF16);
+  const auto step = [&](Trained& one) {
+    const double loss = one.loss(kSmaller);
+    Sgd(one.network(), {}).step(kLr);
+    return loss;
+  };
+  const double first = step(rounded), second = step(rounded);
+  EXPECT_NEAR(first, step(exact), 0.02 * first);
+  const double exact_second = step(exact);
+  EXPECT_NEAR(second, exact_second, 0.1 * exact_second);
+  EXPECT_GT(std::abs(first - second), 0.2 * first);  // the step shows
+  initialize(rounded.network(), 7);
+  EXPECT_EQ(rounded.loss(kSmaller), first);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void simd(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) 
   if (finish_if_empty(g)) return;
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(g);
-  const std::int64_t rows = kRowTiles * kernels.mr;
+  const std::int64_t rows = kRowTiles * kernels.product_mr;
   const std::int64_t cols = kColumnTiles * kernels.nr;
   for (std::int64_t i = 0; i < g.m; i += rows) {
     for (std::int64_t j = 0; j < g.n && !stop.stop_requested(); j += cols) {

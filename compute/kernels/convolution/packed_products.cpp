@@ -15,7 +15,8 @@ constexpr std::int64_t kWordsPerPass = 512;
 void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
-  TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
+  TileArgs t{
+      .a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc, .fetches_b = true};
   for (std::int64_t p = 0; p < b.k; p += kWordsPerPass) {
     t.k = std::min(kWordsPerPass, b.k - p);
     t.accumulate = accumulate || p > 0;
@@ -131,7 +132,8 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
              .a_k_stride = x.m,
              .b_k_stride = gemm.nr,
              .ldc = x.n,
-             .accumulate = accumulate};
+             .accumulate = accumulate,
+             .fetches_b = true};
   for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
     t.b = x.b + j / gemm.nr * x.b_strip_stride;
     t.cols = tile_part(x.n, j, gemm.nr);

@@ -75,7 +75,8 @@ void TileOfF32(const Bf16TileArgs& t) {
                        .ldc = t.ldc,
                        .rows = t.rows,
                        .cols = t.cols,
-                       .accumulate = t.accumulate});
+                       .accumulate = t.accumulate,
+                       .fetches_b = true});
 }
 
 void PackF32(const Bf16PackArgs<float>& p) {

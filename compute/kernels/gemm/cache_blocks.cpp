@@ -44,13 +44,15 @@ const CacheSizes& cache_sizes() {
   return sizes;
 }
 
-CacheBlocks cache_blocks(const CacheSizes& caches, int mr, int nr) {
-  constexpr std::int64_t kFloat = sizeof(float);
-  CacheBlocks blocks;
-  blocks.mc = round_down(caches.l2_bytes / 4 / (blocks.kc * kFloat), mr);
-  // L3 is shared with other cores and holds two blocks of B alternately.
-  const std::int64_t nc = caches.l3_bytes / 8 / (blocks.kc * kFloat);
-  blocks.nc = round_down(std::clamp<std::int64_t>(nc, 512, 4096), nr);
+CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t steps, int mr, int nr) {
+  constexpr std::int64_t kMostSteps = 512;
+  CacheBlocks blocks{.kc = even_piece(steps, kMostSteps, 1)};
+  const std::int64_t step_bytes =
+      std::max<std::int64_t>(blocks.kc, 1) * std::int64_t{sizeof(float)};
+  blocks.nc = round_down(caches.l2_bytes / 2 / step_bytes, nr);
+  // L3 is shared with other cores.
+  const std::int64_t mc = caches.l3_bytes / 8 / step_bytes;
+  blocks.mc = round_down(std::clamp<std::int64_t>(mc, 512, 4096), mr);
   return blocks;
 }
 

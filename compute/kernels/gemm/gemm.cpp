@@ -34,21 +34,23 @@ class F32Product {
       : op_(op),
         kernels_(kernels),
         packs_(packs),
-        mr_(op.n <= kernels.lanes && is_aliased(op.a_row) ? std::min(kernels.mr, kFewRows)
-                                                          : kernels.mr) {}
+        mr_(op.n <= kernels.lanes && is_aliased(op.a_row) ? std::min(kernels.product_mr, kFewRows)
+                                                          : kernels.product_mr) {}
 
   std::int64_t steps() const { return op_.k; }
   int mr() const { return mr_; }
   int nr() const { return kernels_.nr; }
 
+  // Strips of a stored row are read in place. Those of a stored column lie in as many lines as
+  // there are terms, most of them pages apart.
   bool packs_a(std::int64_t col_tiles) const {
-    const std::int64_t row = std::max(op_.a_row, op_.a_k);
-    const std::int64_t enough = is_aliased(row) ? kTilesToPackAliased : kTilesToPack;
-    return packs_ && is_far(row) && col_tiles >= enough && op_.k > kFewSteps;
+    return packs_ && is_far(op_.a_k) && col_tiles >= kTilesToPack && op_.k > kFewSteps;
   }
   bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
     const std::int64_t bytes = op_.k * op_.n * static_cast<std::int64_t>(sizeof(float));
-    const bool pays = row_tiles > 1 && bytes > cache_sizes().l1_bytes && is_far(op_.b_k);
+    const CacheSizes& caches = cache_sizes();
+    const bool fits = bytes <= (is_aligned_b() ? caches.l2_bytes / 3 : caches.l1_bytes);
+    const bool pays = row_tiles > 1 && !fits && is_far(op_.b_k);
     return !reads_b(cols) || (packs_ && pays);
   }
   void pack_a(std::int64_t row, int rows, Range steps, float* out) const {
@@ -57,20 +59,9 @@ class F32Product {
                    .k_stride = op_.a_k,
                    .k = steps.size(),
                    .valid = rows,
-                   .width = kernels_.mr,
+                   .width = mr_,
                    .out = out});
   }
-  void fetch_a(std::int64_t row, std::int64_t rows, Range steps) const {
-    constexpr std::int64_t kLine = 16;  // floats
-    if (op_.a_k != 1) return;
-    for (std::int64_t i = row; i < row + rows; ++i) {
-      const float* from = a_at(i, steps);
-      for (std::int64_t p = 0; p < steps.size(); p += kLine) {
-        __builtin_prefetch(from + p, /*write=*/0, /*locality=*/2);
-      }
-    }
-  }
-
   Args tile_args(Range steps) const {
     const bool accumulate = op_.accumulate || steps.begin > 0;
     return {.tile = {.k = steps.size(), .ldc = op_.ldc, .accumulate = accumulate}, .steps = steps};
@@ -80,23 +71,13 @@ class F32Product {
     t.tile.rows = rows;
     t.tile.a = packed != nullptr ? packed : a_at(row, t.steps);
     t.tile.a_row_stride = packed != nullptr ? 1 : op_.a_row;
-    t.tile.a_k_stride = packed != nullptr ? kernels_.mr : op_.a_k;
+    t.tile.a_k_stride = packed != nullptr ? mr_ : op_.a_k;
   }
   void set_b(Args& t, std::int64_t col, int cols, const float* packed) const {
     t.col = col;
     t.tile.cols = cols;
     t.tile.b = packed != nullptr ? packed : b_at(col, t.steps);
     t.tile.b_k_stride = packed != nullptr ? kernels_.nr : op_.b_k;
-    t.tile.ahead = nullptr;
-  }
-  void fetch_b(Args& t, std::int64_t col) const {
-    if (op_.b_col != 1) return;
-    t.tile.ahead = b_at(col, t.steps);
-    t.tile.ahead_stride = op_.b_k;
-  }
-  void fetch_packed_b(Args& t, const float* b) const {
-    t.tile.ahead = b;
-    t.tile.ahead_stride = kernels_.nr;
   }
   void tile(Args& t) const {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
@@ -110,7 +91,7 @@ class F32Product {
     tile(t);
   }
   void tile_and_pack(Args& t, float* out) const {
-    if (reads_b(t.tile.cols) && t.tile.rows == kernels_.mr) {
+    if (reads_b(t.tile.cols) && t.tile.rows == kernels_.product_mr) {
       t.tile.c = op_.c + t.row * op_.ldc + t.col;
       t.tile.packed_b = out;
       return kernels_.tile_and_pack(t.tile);
@@ -131,7 +112,7 @@ class F32Product {
   // Rows of a tile of one vector, where more would map to the same set of L1.
   static constexpr int kFewRows = 6;
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
-  static constexpr std::int64_t kTilesToPack = 12, kTilesToPackAliased = 4;
+  static constexpr std::int64_t kTilesToPack = 4;
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
   static bool is_far(std::int64_t row) {
@@ -142,6 +123,12 @@ class F32Product {
   static bool is_aliased(std::int64_t row) {
     constexpr std::int64_t kSets_bytes = 4096;
     return row * static_cast<std::int64_t>(sizeof(float)) % kSets_bytes == 0;
+  }
+  // Whether no vector of B that is read in place lies in two cache lines.
+  bool is_aligned_b() const {
+    const std::int64_t vector_bytes = kernels_.lanes * static_cast<std::int64_t>(sizeof(float));
+    return op_.b_k % kernels_.lanes == 0 &&
+           reinterpret_cast<std::uintptr_t>(op_.b) % static_cast<std::uintptr_t>(vector_bytes) == 0;
   }
   // Whether the kernels can read so many columns of B in place.
   bool reads_b(std::int64_t cols) const {
@@ -259,7 +246,7 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& sto
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);
   if (op.flop() < kParallelFlop) pool = nullptr;
-  const std::int64_t row_tiles = ceil_div(op.m, kernels.mr);
+  const std::int64_t row_tiles = ceil_div(op.m, kernels.product_mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   if (row_tiles * col_tiles < kFewTiles && op.k >= 2 * kFewestTerms) {
     return split_terms(op, static_cast<int>(std::min(op.k / kFewestTerms, kMostTermParts)), pool,

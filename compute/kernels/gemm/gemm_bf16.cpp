@@ -31,15 +31,16 @@ class Bf16Product {
   static bool packs_a(std::int64_t /*col_tiles*/) { return true; }
   static bool packs_b(std::int64_t /*row_tiles*/, std::int64_t /*cols*/) { return true; }
   void pack_a(std::int64_t row, int rows, Range steps, Word* out) const {
-    pack({.source = op_.a + row * op_.a_row + first_term(steps) * op_.a_k,
-          .strip_stride = op_.a_row,
-          .k_stride = op_.a_k,
-          .terms = terms(steps),
-          .valid = rows,
-          .width = kernels_.mr,
-          .out = out});
+    for (int first = 0; first < rows; first += kernels_.mr) {
+      pack({.source = op_.a + (row + first) * op_.a_row + first_term(steps) * op_.a_k,
+            .strip_stride = op_.a_row,
+            .k_stride = op_.a_k,
+            .terms = terms(steps),
+            .valid = std::min(rows - first, kernels_.mr),
+            .width = kernels_.mr,
+            .out = out + first * steps.size()});
+    }
   }
-  static void fetch_a(std::int64_t /*row*/, std::int64_t /*rows*/, Range /*steps*/) {}
 
   Args tile_args(Range steps) const {
     return {.tile = {.steps = steps.size(),
@@ -60,8 +61,6 @@ class Bf16Product {
     t.tile.cols = cols;
     t.tile.b = packed;
   }
-  static void fetch_b(Args& /*args*/, std::int64_t /*col*/) {}
-  static void fetch_packed_b(Args& /*args*/, const Word* /*b*/) {}
   void tile(Args& t) const {
     t.tile.c = op_.c + t.row * op_.ldc + t.col;
     kernels_.tile(t.tile);

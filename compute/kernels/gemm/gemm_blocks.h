@@ -1,8 +1,8 @@
 #pragma once
 // GEMM of a part of C on one thread, for any type of operands. Internal to the gemm module.
-//   for each panel of nc columns and kc steps, whose B stays in L3:
-//     for each block of mc rows, whose A stays in L2:
-//       for each strip of nr columns, for each strip of mr rows: the micro-kernel
+//   for each block of mc rows, and each kc steps:
+//     for each panel of nc columns, whose B stays in L2:
+//       for each strip of mr rows, for each strip of nr columns: the micro-kernel
 // A strip of A or B is packed at the first tile that uses it. Each element of C sums its terms in
 // the same order in any part and with any cache. Source  Goto and van de Geijn, "Anatomy of
 // High-Performance Matrix Multiplication", TOMS 2008;
@@ -29,16 +29,12 @@ constexpr std::int64_t kFewSteps = 32;
 //   steps(), mr(), nr()                  number of steps; sizes of a full tile
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
 //   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
-//   pack_a(row, rows, steps, Word* out)  packs a strip of up to mr rows
-//   fetch_a(row, rows, steps)            prefetches a strip
+//   pack_a(row, rows, steps, Word* out)  packs neighbouring strips of mr rows
 //   tile_args(steps)                     arguments of the micro-kernel
 //   set_a(args, row, rows, const Word*)  strip of A, and with it the rows of C
 //   set_b(args, col, cols, const Word*)  strip of B, and with it the columns of C
-//   fetch_b(args, col)                   strip of B to prefetch during the tile
-//   fetch_packed_b(args, const Word*)    the same, of a packed strip
-//   tile(args)                           computes the tile
+//   tile_and_pack(args, Word* out)       computes a tile and packs its strip of B
 //   tile_row(args, panel, const Word*)   computes all tiles of the panel, whose B is packed or null
-//   tile_and_pack(args, Word* out)       also packs its strip of B, which is not packed
 template <class Product>
 class PartOfGemm {
  public:
@@ -62,13 +58,11 @@ class PartOfGemm {
 template <class Product>
 PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
     : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
-  const CacheBlocks most = cache_blocks(cache_sizes(), product.mr(), product.nr());
+  const CacheBlocks most = cache_blocks(cache_sizes(), product.steps(), product.mr(), product.nr());
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
-  kc_ = even_piece(product.steps(), most.kc, 1);
-  // A strip of A that is read in place stays in L1 for all of a panel, and the panel in L2.
-  const std::int64_t in_l2 = cache_sizes().l2_bytes / 2 / (kc_ * std::int64_t{sizeof(Word)});
-  nc_ = even_piece(cols.size(), packs_a ? most.nc : std::max(in_l2, nr_), nr_);
-  mc_ = packs_a ? even_piece(rows.size(), most.mc, mr_) : mr_;
+  kc_ = most.kc;
+  nc_ = even_piece(cols.size(), most.nc, nr_);
+  mc_ = packs_a ? even_piece(rows.size(), most.mc, mr_) : std::max(rows.size(), mr_);
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
   if (product.packs_b(ceil_div(rows.size(), mr_), cols.size())) {
     packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
@@ -77,9 +71,9 @@ PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
 
 template <class Product>
 void PartOfGemm<Product>::run(const std::stop_token& stop) const {
-  for (std::int64_t j = cols_.begin; j < cols_.end; j += nc_) {
+  for (std::int64_t i = rows_.begin; i < rows_.end; i += mc_) {
     for (std::int64_t p = 0; p < product_.steps(); p += kc_) {
-      for (std::int64_t i = rows_.begin; i < rows_.end; i += mc_) {
+      for (std::int64_t j = cols_.begin; j < cols_.end; j += nc_) {
         if (stop.stop_requested()) return;
         multiply({p, std::min(p + kc_, product_.steps())}, {j, std::min(j + nc_, cols_.end)},
                  {i, std::min(i + mc_, rows_.end)});
@@ -90,39 +84,24 @@ void PartOfGemm<Product>::run(const std::stop_token& stop) const {
 
 template <class Product>
 void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const {
-  const bool new_b = packed_b_ != nullptr && block.begin == rows_.begin;
-  const bool one_strip = block.size() <= mr_;
+  constexpr std::int64_t kPackedTogether =
+      4;  // strips of A: whole cache lines, if stored transposed
+  const bool new_a = packed_a_ != nullptr && panel.begin == cols_.begin;
   auto args = product_.tile_args(steps);
-  const auto set_rows = [&](std::int64_t i, bool first_tile) {
-    const auto rows = static_cast<int>(std::min(mr_, block.end - i));
+  for (std::int64_t i = block.begin; i < block.end; i += mr_) {
+    const std::int64_t rows = block.end - i;
     Word* const a = packed_a_ == nullptr ? nullptr : packed_a_ + (i - block.begin) * steps.size();
-    if (a != nullptr && first_tile) {
-      product_.pack_a(i, rows, steps, a);
-      product_.fetch_a(i + mr_, std::min(mr_, rows_.end - i - mr_), steps);
+    if (new_a && (i - block.begin) / mr_ % kPackedTogether == 0) {
+      product_.pack_a(i, static_cast<int>(std::min(rows, kPackedTogether * mr_)), steps, a);
     }
-    product_.set_a(args, i, rows, a);
-  };
-  if (one_strip) set_rows(block.begin, /*first_tile=*/true);
-  if (one_strip && !new_b) return product_.tile_row(args, panel, packed_b_);
-  for (std::int64_t j = panel.begin; j < panel.end; j += nr_) {
-    const auto cols = static_cast<int>(std::min(nr_, panel.end - j));
-    Word* const b = packed_b_ == nullptr ? nullptr : packed_b_ + (j - panel.begin) * steps.size();
-    product_.set_b(args, j, cols, new_b ? nullptr : b);
-    for (std::int64_t i = block.begin; i < block.end; i += mr_) {
-      if (!one_strip) set_rows(i, /*first_tile=*/j == panel.begin);
-      if (i + mr_ >= block.end && j + nr_ < panel.end) {
-        if (new_b) {
-          product_.fetch_b(args, j + nr_);
-        } else if (b != nullptr) {
-          product_.fetch_packed_b(args, b + nr_ * steps.size());
-        }
-      }
-      if (new_b && i == block.begin) {
-        product_.tile_and_pack(args, b);
-        product_.set_b(args, j, cols, b);
-      } else {
-        product_.tile(args);
-      }
+    product_.set_a(args, i, static_cast<int>(std::min(rows, mr_)), a);
+    if (packed_b_ == nullptr || i > block.begin) {
+      product_.tile_row(args, panel, packed_b_);
+      continue;
+    }
+    for (std::int64_t j = panel.begin; j < panel.end; j += nr_) {
+      product_.set_b(args, j, static_cast<int>(std::min(nr_, panel.end - j)), nullptr);
+      product_.tile_and_pack(args, packed_b_ + (j - panel.begin) * steps.size());
     }
   }
 }

@@ -19,21 +19,21 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-// From this many terms on, C is prefetched during the summation even if it is only written.
-constexpr std::int64_t kTermsToPrefetch = 64;
+constexpr int kLine = 16;  // floats per cache line
 // Rows of B between the one in use and the one that is prefetched.
 constexpr std::int64_t kRowsToPrefetch = 16;
-constexpr int kLine = 16;  // floats per cache line
-// Whether B is prefetched in every tile, not only while it is packed or for the next strip. Zen 3
-// loses up to a quarter of its peak by prefetching what L1 already has.
+// Zen 3 loses up to a quarter of its peak by prefetching what L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
-// MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers.
+// MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers. A
+// product, which streams A past B, takes fewer rows.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMr = 12;
+constexpr int kProductMr = 8;
 constexpr int kNv = 2;
 #else
 constexpr int kMr = 6;
+constexpr int kProductMr = 6;
 constexpr int kNv = 2;
 #endif
 constexpr int kLanes = hn::MaxLanes(D());
@@ -64,11 +64,6 @@ struct RowsOfA {
   void next() { p += k_stride; }
 };
 
-// Prefetches for reading. A strip of B is larger than L1.
-HWY_INLINE void PrefetchToL2(const float* from) {
-  __builtin_prefetch(from, /*write=*/0, /*locality=*/2);
-}
-
 // Accumulates all terms for all rows; stores the rows of B to `packed_b` if `kPack`. If `kPartial`,
 // the last vector of B has `partial` columns.
 template <int kRows, int kVecs, bool kPartial, bool kPack, bool kFetch, class A>
@@ -78,16 +73,13 @@ HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial)
   A a(t);
   const float* HWY_RESTRICT b = t.b;
   float* HWY_RESTRICT packed = t.packed_b;
-  const bool own = t.ahead == nullptr;
-  const std::int64_t ahead_stride = own ? t.b_k_stride : t.ahead_stride;
-  const float* ahead = own ? b + kRowsToPrefetch * ahead_stride : t.ahead;
   for (std::int64_t p = 0; p < t.k; ++p) {
     if constexpr (kFetch) {
-      // A strip may begin in the middle of a cache line.
+      const float* ahead = b + kRowsToPrefetch * t.b_k_stride;
 #pragma GCC unroll 4
-      for (int i = 0; i < kVecs * kLanes; i += kLine) PrefetchToL2(ahead + i);
-      PrefetchToL2(ahead + kVecs * kLanes - 1);
-      ahead += ahead_stride;
+      for (int i = 0; i < kVecs * kLanes; i += kLine) {
+        __builtin_prefetch(ahead + i, /*write=*/0, /*locality=*/2);  // a strip is larger than L1
+      }
     }
     V bv[kVecs];
 #pragma GCC unroll 4
@@ -135,7 +127,7 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
     for (int v = 0; v < kVecs; ++v) acc[i][v] = hn::Zero(d);
   }
 
-  if (t.accumulate || t.k >= kTermsToPrefetch) {
+  if (t.accumulate) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
@@ -144,12 +136,10 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
-  constexpr bool kFetches = kPack || kFetchesB;
-  constexpr bool kWhole = kRows == kMr && kVecs == kNv;
   if (kLoadsParts && partial < kLanes) {
-    AddTerms<kRows, kVecs, kLoadsParts, kPack, kFetches, A>(t, acc, partial);
-  } else if (kFetches || (kWhole && t.ahead != nullptr)) {
-    AddTerms<kRows, kVecs, false, kPack, kFetches || kWhole, A>(t, acc, kLanes);
+    AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
+  } else if (kFetchesB && !kPack && t.fetches_b) {
+    AddTerms<kRows, kVecs, false, kPack, kFetchesB && !kPack, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }
@@ -213,8 +203,8 @@ void AnyTileOfRows(const TileArgs& t) {
 
 void TileAndPack(const TileArgs& t) {
   static_assert(kNv == 2);
-  if (t.cols > (kNv - 1) * kLanes) return Tile<kMr, kNv, RowsOfA, /*kPack=*/true>(t);
-  Tile<kMr, 1, RowsOfA, /*kPack=*/true>(t);
+  if (t.cols > (kNv - 1) * kLanes) return Tile<kProductMr, kNv, RowsOfA, /*kPack=*/true>(t);
+  Tile<kProductMr, 1, RowsOfA, /*kPack=*/true>(t);
 }
 
 // Copies kWidth floats, whole vectors first.
@@ -254,10 +244,12 @@ void PackAlongStrip(const PackArgs& p) {
   const int strips = p.valid / p.width;
   if (p.width == kNr) {
     PackWholeStrips<kNr>(p, strips);
+  } else if (p.width == kProductMr) {
+    PackWholeStrips<kProductMr>(p, strips);
   } else if (p.width == kMr) {
     PackWholeStrips<kMr>(p, strips);
   }
-  const bool known = p.width == kNr || p.width == kMr;
+  const bool known = p.width == kNr || p.width == kProductMr || p.width == kMr;
   for (int first = known ? strips * p.width : 0; first < p.valid; first += p.width) {
     const int valid = std::min(p.valid - first, p.width);
     float* to = p.out + first * p.k;
@@ -357,8 +349,8 @@ void Pack(const PackArgs& p) {
 }
 
 const GemmKernels* Kernels() {
-  static constexpr GemmKernels kKernels{HWY_TARGET,     kMr,          kNr,  kLanes, kLoadsParts,
-                                        &AnyTileOfRows, &TileAndPack, &Pack};
+  static constexpr GemmKernels kKernels{
+      HWY_TARGET, kMr, kProductMr, kNr, kLanes, kLoadsParts, &AnyTileOfRows, &TileAndPack, &Pack};
   return &kKernels;
 }
 

@@ -26,9 +26,9 @@ struct TileArgs {
   std::int64_t tiles = 1;
   std::int64_t b_tile_stride = 0;
   bool accumulate = false;
-  // During each term, a row of the strip of B at `ahead` is prefetched; null: of this strip.
-  const float* ahead = nullptr;
-  std::int64_t ahead_stride = 0;
+  // Whether rows of B are prefetched into L2, for a B that lies in L3 and is used by few tiles.
+  // Processors follow the streams of a product by themselves, and prefetches take line buffers.
+  bool fetches_b = false;
   float* packed_b = nullptr;  // of tile_and_pack: k * nr floats
 };
 
@@ -49,11 +49,12 @@ struct PackArgs {
 struct GemmKernels {
   std::int64_t target;  // HWY_AVX3, HWY_AVX2, ...
   int mr;               // rows of a full tile
+  int product_mr;       // the best number of rows for products of whole matrices
   int nr;               // columns of a full tile, a multiple of lanes
   int lanes;
   bool loads_parts;  // no element of B outside `cols` is read
   void (*tile)(const TileArgs&);
-  // As tile, for mr rows; also packs the strip of B, all vectors with a column inside.
+  // As tile, for product_mr rows; also packs the strip of B, all vectors with a column inside.
   void (*tile_and_pack)(const TileArgs&);
   void (*pack)(const PackArgs&);
 };

@@ -407,9 +407,11 @@ TEST(Piece, CoversEverythingOnce) {
 TEST(CacheBlocks, FitTheCachesAndTheTiles) {
   for (const CacheSizes& sizes : {CacheSizes{}, CacheSizes{48 << 10, 1 << 20, 32 << 20},
                                   CacheSizes{8 << 10, 64 << 10, 64 << 10}}) {
-    const CacheBlocks b = cache_blocks(sizes, 12, 32);
-    EXPECT_GT(b.kc, 0);
+    const CacheBlocks b = cache_blocks(sizes, 600, 12, 32);
+    EXPECT_EQ(b.kc, 300);
+    EXPECT_GT(b.mc, 0);
     EXPECT_EQ(b.mc % 12, 0);
+    EXPECT_GT(b.nc, 0);
     EXPECT_EQ(b.nc % 32, 0);
   }
   EXPECT_EQ(even_piece(0, 256, 8), 0);

@@ -154,7 +154,7 @@ Chip device_chip(const Panel& p, Device device) {
 float chip_width(const Ui& ui, const Chip& chip) {
   const float gap = chip.value.empty() ? 0 : ui.px(8);
   return text_size(ui.fonts.caption, chip.name).x + gap +
-         text_size(ui.fonts.caption, chip.value).x + ui.px(8 + 8 + 6 + 10);
+         text_size(ui.fonts.caption, chip.value).x + ui.px(8 + kDeviceDot + 10);
 }
 
 void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) {
@@ -163,11 +163,11 @@ void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) 
   const ImVec2 min(left, middle - ui.px(13));
   const ImVec2 max(left + width, middle + ui.px(13));
   list->AddRectFilled(min, max, styled(ui.theme->raised), ui.px(6));
-  list->AddCircleFilled({left + ui.px(12), middle}, ui.px(4), styled(chip.color));
-  const float y = middle - font->FontSize / 2;
-  const float x = left + ui.px(22);
-  const float name = draw_text(list, font, {x, y}, ui.theme->muted, chip.name);
-  draw_text(list, font, {x + name + ui.px(8), y}, ui.theme->text, chip.value);
+  draw_device_label(ui, {chip.color, font, ui.theme->muted, chip.name}, {left + ui.px(8), middle},
+                    width);
+  const float name = ui.px(8 + kDeviceDot) + text_size(font, chip.name).x;
+  draw_text(list, font, {left + name + ui.px(8), middle - font->FontSize / 2}, ui.theme->text,
+            chip.value);
   record_rect(ui, chip.path, "chip", chip.name, chip.value, true, min, max);
   hint_at(ui, min, max, chip.text);
 }

@@ -147,14 +147,6 @@ void draw_nest(const Panel& p, const std::string& path, const Silicon& silicon,
 
 // --- legend ---------------------------------------------------------------------------------
 
-// "core 0", "cores 0-3"; the count if the numbers do not follow each other, or with kinds.
-std::string cores_named(const DeviceInfo& info) {
-  const auto [least, most] = std::ranges::minmax_element(info.cores);
-  const bool range = !info.cores.empty() && *most - *least + 1 == std::ssize(info.cores);
-  if (!range || !info.core_kinds.empty()) return cores_text(info);
-  return *least == *most ? trf("core {}", *least) : trf("cores {}-{}", *least, *most);
-}
-
 // One entry per CPU device in its colour, in lines across the width.
 void draw_legend(const Panel& p, const std::string& path, std::span<const DeviceInfo> devices) {
   Ui& ui = p.ui;
@@ -163,19 +155,17 @@ void draw_legend(const Panel& p, const std::string& path, std::span<const Device
   const float width = ImGui::GetContentRegionAvail().x, line = font->FontSize + ui.px(4);
   float x = 0, y = 0;
   std::size_t named = 0;
-  ImDrawList* list = ImGui::GetWindowDrawList();
   for (const DeviceInfo& info : devices) {
     if (info.device.kind != DeviceKind::Cpu) continue;
     if (++named > kNamedDevices) break;
     const std::string name = lab::to_string(info.device);
-    const std::string text = fmt::format("{} = {}", name, cores_named(info));
-    const float room = width - ui.px(16);
-    const float wide = std::min(room, text_size(font, text).x) + ui.px(16);
+    const std::string text = fmt::format(
+        "{} = {}", name, info.core_kinds.empty() ? core_numbers(info) : cores_text(info));
+    const float wide = std::min(width, text_size(font, text).x + ui.px(kDeviceDot));
     if (x > 0 && x + wide > width) x = 0, y += line;
     const ImVec2 min(pos.x + x, pos.y + y);
-    list->AddCircleFilled({min.x + ui.px(5), min.y + font->FontSize / 2}, ui.px(4),
-                          styled(device_color(*ui.theme, info.device)));
-    draw_text_fitted(list, font, {min.x + ui.px(14), min.y}, room, ui.theme->muted, text);
+    draw_device_label(ui, {device_color(*ui.theme, info.device), font, ui.theme->muted, text},
+                      {min.x, min.y + font->FontSize / 2}, width);
     record_rect(ui, fmt::format("{}/{}", path, name), "map", text,
                 fmt::format("{} cores", info.cores.size()), true, min,
                 {min.x + wide, min.y + font->FontSize});

@@ -2,6 +2,7 @@
 #include "ui/pages/panel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -360,6 +361,34 @@ std::optional<MainMemory> memory_in_use(const Model& model, std::span<const Devi
     memory.used_bytes = static_cast<std::int64_t>(used_bytes.back());
   }
   return memory;
+}
+
+void draw_device_label(const Ui& ui, const DeviceLabel& label, ImVec2 left_middle, float width) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddCircleFilled({left_middle.x + ui.px(4), left_middle.y}, ui.px(4), styled(label.dot));
+  const float name = ui.px(kDeviceDot);
+  draw_text_fitted(list, label.font,
+                   {left_middle.x + name, left_middle.y - label.font->FontSize / 2}, width - name,
+                   label.color, label.name);
+}
+
+std::string number_ranges(std::span<const int> values) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < values.size();) {
+    std::size_t last = i;
+    while (last + 1 < values.size() && values[last + 1] == values[last] + 1) ++last;
+    const bool range = last > i + 1;
+    parts.push_back(range ? trf("{} to {}", values[i], values[last]) : std::to_string(values[i]));
+    i = range ? last + 1 : i + 1;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string core_numbers(const DeviceInfo& info) {
+  if (info.cores.empty()) return "N/A";
+  std::vector<int> cores = info.cores;
+  std::ranges::sort(cores);  // of several kinds, the fastest come first
+  return cores.size() == 1 ? trf("core {}", cores.front()) : trf("cores {}", number_ranges(cores));
 }
 
 // --- texts ----------------------------------------------------------------------------------

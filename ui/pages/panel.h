@@ -249,6 +249,20 @@ struct MainMemory {
     return static_cast<double>(*used_bytes) / static_cast<double>(total_bytes);
   }
 };
+// The dot in a device's colour before its name: both centred on `left_middle.y`.
+struct DeviceLabel {
+  ImU32 dot = 0;
+  ImFont* font = nullptr;
+  ImU32 color = 0;
+  std::string_view name;
+};
+inline constexpr float kDeviceDot = 14;  // units from the left edge of the dot to the name
+// Cuts the name off at `width` pixels from the left edge of the dot.
+void draw_device_label(const Ui& ui, const DeviceLabel& label, ImVec2 left_middle, float width);
+// "core 0", "cores 0 to 3, 8": as numbered by the operating system.
+std::string core_numbers(const DeviceInfo& info);
+// "0 to 63, 128": three or more consecutive numbers as a range.
+std::string number_ranges(std::span<const int> values);
 // Returns nullopt if none of the devices is a CPU device.
 std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices);
 

@@ -187,12 +187,9 @@ void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
   const ImVec2 size{ImGui::GetContentRegionAvail().x, font->FontSize};
   ImGui::Dummy(size);
   if (!ImGui::IsItemVisible()) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float middle = pos.y + size.y / 2;
-  list->AddCircleFilled({pos.x + ui.px(4), middle}, ui.px(4),
-                        styled(device_color(*ui.theme, info.device)));
-  draw_text(list, ui.fonts.body, {pos.x + ui.px(14), middle - ui.fonts.body->FontSize / 2},
-            ui.theme->muted, name);
+  draw_device_label(ui,
+                    {device_color(*ui.theme, info.device), ui.fonts.body, ui.theme->muted, name},
+                    {pos.x, pos.y + size.y / 2}, size.x);
 }
 
 // One line per device, which compares them.
@@ -203,7 +200,7 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
   for (const DeviceInfo* info : devices) {
     name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
   }
-  const float column = name / p.ui.scale + 14;
+  const float column = name / p.ui.scale + kDeviceDot + 1;
   for (const DeviceInfo* info : devices) {
     const std::string path = path_of(*info, tile);
     const Shown shown = figure_of(p, info->device, tile.question);
@@ -299,11 +296,9 @@ void device_heading(const Panel& p, const DeviceInfo& info) {
   ImGui::Dummy({width, font->FontSize});
   if (!ImGui::IsItemVisible()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddCircleFilled({pos.x + ui.px(6), pos.y + font->FontSize / 2}, ui.px(4),
-                        styled(device_color(*ui.theme, info.device)));
-  const float x = pos.x + ui.px(18);
-  const float wide = draw_text(list, font, {x, pos.y}, ui.theme->text, name);
-  const float left = x + wide + ui.px(10);
+  draw_device_label(ui, {device_color(*ui.theme, info.device), font, ui.theme->text, name},
+                    {pos.x, pos.y + font->FontSize / 2}, width);
+  const float left = pos.x + ui.px(kDeviceDot) + text_size(font, name).x + ui.px(10);
   draw_text_fitted(list, ui.fonts.body, {left, pos.y}, std::max(1.0F, pos.x + width - left),
                    ui.theme->muted, what);
   record_rect(ui, "tour/" + name, "text", name, what, true, pos,

@@ -70,12 +70,14 @@ std::string processor_quota(double quota, std::size_t used, std::size_t all) {
              : trf("{:.3g} CPUs, set by the cgroup; the lab uses {} of {} cores", quota, used, all);
 }
 
-std::string memory_limit(const MemoryInfo& memory, int processes) {
-  const std::string limit =
-      memory.limited_by.empty()
-          ? std::string(tr("90 % of what was available when the lab started"))
-          : trf("90 % of what was available within the {}", memory.limited_by);
-  return processes > 1 ? trf("{}, divided between {} processes", limit, processes) : limit;
+// The limit of one of `devices` and why it is what it is.
+std::string memory_limit(const MemoryInfo& memory, std::int64_t bytes, int devices, int processes) {
+  std::string limit = memory.limited_by.empty()
+                          ? trf("{}: 90 % of what was available at start", format_bytes(bytes))
+                          : trf("{}: 90 % of what was available within the {}", format_bytes(bytes),
+                                memory.limited_by);
+  if (processes > 1) limit = trf("{}, divided between {} processes", limit, processes);
+  return devices > 1 ? trf("{}, divided between {} devices", limit, devices) : limit;
 }
 
 std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
@@ -111,7 +113,8 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
       info.details.emplace_back(LAB_TEXT("Processor quota"),
                                 processor_quota(*quota, topology.cores.size(), all_cores));
     }
-    info.details.emplace_back(LAB_TEXT("Memory limit"), memory_limit(memory, processes));
+    info.details.emplace_back(LAB_TEXT("Memory limit"),
+                              memory_limit(memory, info.memory_limit_bytes, devices, processes));
     infos.push_back(std::move(info));
   }
   return infos;

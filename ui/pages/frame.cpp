@@ -260,10 +260,10 @@ struct RightToLeft {
 void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
   const double cores = at.p.model.lab_cpu();
-  const std::string text =
-      cores < 1 ? trf("lab {:.1f} % of a core", cores * 100) : trf("lab {:.1f} cores", cores);
+  const auto text_of_cores = [](double n) { return trf("lab uses {:.2f} cores", n); };
+  const std::string text = text_of_cores(cores);
   ImFont* font = ui.fonts.caption;
-  const float usual = text_size(font, trf("lab {:.1f} % of a core", 99.9)).x;
+  const float usual = text_size(font, text_of_cores(88.88)).x;
   const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
   const float right = at.x + width;
@@ -272,8 +272,8 @@ void lab_cpu(RightToLeft& at) {
   const ImVec2 max(right, pos.y + font->FontSize);
   record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
   hint_at(ui, pos, max,
-          trf("What the lab itself used since the last reading: time of the cores, and {} of "
-              "memory.",
+          trf("What the lab itself used since the last reading: processor time per second, where "
+              "1 is one core all the time, and {} of memory.",
               format_bytes(at.p.model.lab_rss_bytes())));
 }
 

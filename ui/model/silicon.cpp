@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace lab::ui {
@@ -82,6 +83,21 @@ Silicon silicon_of(std::span<const DeviceInfo> devices) {
     }
   }
   return silicon;
+}
+
+std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level) {
+  std::set<Device> all;
+  for (const SiliconCache& cache : silicon.caches) {
+    if (cache.level != level) continue;
+    std::set<Device> users;
+    for (const int place : cache.cores) {
+      const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
+      users.insert(core.device);
+      users.insert(core.others.begin(), core.others.end());
+    }
+    if (users.erase(device) != 0) all.insert(users.begin(), users.end());
+  }
+  return {all.begin(), all.end()};
 }
 
 }  // namespace lab::ui

@@ -38,4 +38,7 @@ struct Silicon {
 
 Silicon silicon_of(std::span<const DeviceInfo> devices);
 
+// The other devices that use a cache of this level which the device uses, ascending.
+std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level);
+
 }  // namespace lab::ui

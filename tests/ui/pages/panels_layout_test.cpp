@@ -386,8 +386,41 @@ TEST(Pages, TheStatusBarShowsTheLabsShareOfTheCores) {
     lab.frames(3);
     return lab.backend.find("status/lab_cpu")->label;
   };
-  EXPECT_EQ(said(0.007), "lab 0.7 % of a core");
-  EXPECT_EQ(said(1.26), "lab 1.3 cores");
+  EXPECT_EQ(said(0.014), "lab uses 0.01 cores");
+  EXPECT_EQ(said(1.26), "lab uses 1.26 cores");
+}
+
+TEST(Pages, TheListOfDevicesTellsCpuDevicesApart) {
+  Lab lab{ui::Model(machine_of(2))};
+  lab.open(Page::Devices);
+  const auto what = [&](const char* device) {
+    return lab.backend.find(std::string("devices/list/") + device + "/what")->label;
+  };
+  EXPECT_EQ(what("cpu:0"), "cores 0, 1; tensors: 0 B");
+  EXPECT_EQ(what("cpu:1"), "cores 2, 3; tensors: 0 B");
+  lab.show(ui::Model(machine_of(1)));
+  EXPECT_EQ(what("cpu:0"), "AMD EPYC 9654 96-Core Processor");
+}
+
+TEST(Pages, NamesTheDevicesThatShareACache) {
+  MachineInfo machine = machine_of(2);
+  const auto l3 = [&] {
+    Lab lab(ui::Model(machine), 1, {1920, 1080});
+    lab.open(Page::Devices);
+    return lab.backend.find("devices/cpu:0/cache/3")->value;
+  };
+  EXPECT_EQ(l3(), "1 x 32.0 MiB");
+  for (DeviceInfo& info : machine.devices) info.caches[2].numbers = {0};
+  EXPECT_EQ(l3(), "1 x 32.0 MiB, shared with cpu:1");
+}
+
+TEST(Pages, CoresAreNamedInRanges) {
+  DeviceInfo info;
+  EXPECT_EQ(ui::core_numbers(info), "N/A");
+  info.cores = {3};
+  EXPECT_EQ(ui::core_numbers(info), "core 3");
+  info.cores = {8, 0, 1, 2, 3};
+  EXPECT_EQ(ui::core_numbers(info), "cores 0 to 3, 8");
 }
 
 TEST(Pages, SeveralDevicesAreNotOfferedToBeSplit) {

@@ -55,6 +55,15 @@ std::string why_no_load(const Panel& p, const DeviceEntry& entry) {
   return load ? std::string() : trf("Utilisation is not available: {}", tr(load.reason()));
 }
 
+// The entry's second line: of CPU devices, which have one name, what tells them apart.
+std::string what_is_listed(const Panel& p, const DeviceEntry& entry) {
+  const bool split =
+      entry.info != nullptr && entry.info->device.kind == DeviceKind::Cpu && cpu_devices_now(p) > 1;
+  if (!split) return entry.what;
+  return trf("{}; tensors: {}", core_numbers(*entry.info),
+             format_bytes(p.model.memory(entry.info->device).used));
+}
+
 // A line of the load in the last two minutes, 100 % at the top.
 void draw_load_line(const Panel& p, const DeviceEntry& entry, ImVec2 min, ImVec2 max) {
   const Curves& curves = entry.curves(p.model);
@@ -101,14 +110,17 @@ void draw_list_entry(const Panel& p, const DeviceEntry& entry, bool selected) {
   focus_ring(ui, item, ui.px(kControlRadius));
   const float pad = ui.px(10), top = item.min.y + ui.px(6);
   const float right = item.max.x - pad, left = item.min.x + pad;
-  list->AddCircleFilled({left + ui.px(4), top + ui.fonts.strong->FontSize / 2}, ui.px(4),
-                        styled(entry.absent != nullptr ? t.plot_axis : entry.color));
   const float wide = text_size(ui.fonts.strong, load).x;
-  draw_text_fitted(list, ui.fonts.strong, {left + ui.px(16), top}, right - wide - left - ui.px(24),
-                   t.text, entry.name);
+  draw_device_label(
+      ui,
+      {entry.absent != nullptr ? t.plot_axis : entry.color, ui.fonts.strong, t.text, entry.name},
+      {left, top + ui.fonts.strong->FontSize / 2}, right - wide - left - ui.px(8));
   draw_text(list, ui.fonts.strong, {right - wide, top}, t.text, load);
   const float second = top + ui.fonts.strong->FontSize + ui.px(2);
-  draw_text_fitted(list, ui.fonts.caption, {left, second}, right - left, t.muted, entry.what);
+  const std::string what = what_is_listed(p, entry);
+  draw_text_fitted(list, ui.fonts.caption, {left, second}, right - left, t.muted, what);
+  record_rect(ui, path + "/what", "text", what, {}, true, {left, second},
+              {right, second + ui.fonts.caption->FontSize});
   if (has_load) {
     draw_load_line(p, entry, {left, second + ui.fonts.caption->FontSize + ui.px(2)},
                    {right, item.max.y - ui.px(4)});

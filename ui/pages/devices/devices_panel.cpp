@@ -1,7 +1,6 @@
 // The Devices page: the list of devices on the left; on the right a chart of one quantity of all of
 // them, and the selected device in detail.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,20 +17,6 @@ namespace {
 Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
   return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
-}
-
-// "0 to 63, 128": consecutive numbers as a range.
-std::string numbers(const std::vector<int>& values) {
-  if (values.empty()) return "N/A";
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < values.size();) {
-    std::size_t last = i;
-    while (last + 1 < values.size() && values[last + 1] == values[last] + 1) ++last;
-    const bool range = last > i + 1;
-    parts.push_back(range ? trf("{} to {}", values[i], values[last]) : std::to_string(values[i]));
-    i = range ? last + 1 : i + 1;
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void load_fact(const Panel& p, const DeviceTelemetry& last) {
@@ -105,8 +90,20 @@ void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entr
       entry.color);
 }
 
-std::string cache_text(const CacheInfo& c) {
-  return trf("{} x {}, lines of {} B", c.instances, format_bytes(c.size_bytes), c.line_bytes);
+// "1 x 260 MiB, shared with cpu:1".
+std::string cache_text(const Panel& p, const DeviceInfo& info, const CacheInfo& c) {
+  const std::string text = fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes));
+  const std::vector<Device> sharers = cache_sharers(*p.model.silicon(), info.device, c.level);
+  if (sharers.empty()) return text;
+  constexpr std::size_t kNamed = 3;
+  if (sharers.size() > kNamed) {
+    return trf("{}, shared with {} other devices", text, sharers.size());
+  }
+  std::string names;
+  for (const Device device : sharers) {
+    names += (names.empty() ? "" : ", ") + lab::to_string(device);
+  }
+  return trf("{}, shared with {}", text, names);
 }
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
@@ -124,16 +121,19 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
         tr("The widest vector instructions that the lab's kernels use here. Libraries choose their "
            "own."));
   }
-  for (const CacheInfo& c : info.caches) facts.add(trf("L{} cache", c.level), cache_text(c));
+  for (const CacheInfo& c : info.caches) {
+    facts.add(trf("L{} cache", c.level), cache_text(p, info, c),
+              trf("Lines of {} B.", c.line_bytes),
+              fmt::format("devices/{}/cache/{}", lab::to_string(info.device), c.level));
+  }
   if (info.device.kind == DeviceKind::Cpu) {
     facts.add(tr("Packages"), std::to_string(info.packages));
     facts.add(tr("NUMA nodes"),
-              info.numa_nodes.size() == 1 ? trf("node {}", info.numa_nodes.front())
-                                          : numbers(info.numa_nodes),
+              info.numa_nodes.empty()       ? std::string("N/A")
+              : info.numa_nodes.size() == 1 ? trf("node {}", info.numa_nodes.front())
+                                            : number_ranges(info.numa_nodes),
               tr("Memory close to some cores, far from others."));
-    facts.add(tr("Cores"),
-              info.cores.size() == 1 ? trf("core {}", info.cores.front()) : numbers(info.cores),
-              tr("As numbered by the operating system."));
+    facts.add(tr("Cores"), core_numbers(info), tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
   for (const auto& [label, value] : info.details) facts.add(tr(label), std::string(tr(value)));

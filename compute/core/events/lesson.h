@@ -47,6 +47,7 @@ struct LessonQuestion {
   std::vector<double> at = {};
   std::string at_unit = {};                // "B"
   std::vector<std::string> at_names = {};  // of the positions, such as models; empty: numbers
+  std::string why = {};                    // a sentence on what decides the answer
 };
 
 // The one setting of a lesson that the learner varies after the first run.

@@ -154,7 +154,9 @@ Lesson copies_lesson() {
   info.question = {
       .text = LAB_TEXT("X is on the first device, Y on the second. What does X + Y give?"),
       .choices = {LAB_TEXT("an error"), LAB_TEXT("a sum on the first device"),
-                  LAB_TEXT("a sum on the second device")}};
+                  LAB_TEXT("a sum on the second device")},
+      .why = LAB_TEXT("An operation needs its operands on one device. A hidden copy could take "
+                      "longer than the sum, so the program must ask for it.")};
   info.vary = LessonVary{LAB_TEXT("Size of X"), "MiB", 1, 64, 4, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = ones(2, 3, device=cpu:1)")}};
   info.set_free = [](JobCommand& command, double mib) {

@@ -242,7 +242,10 @@ Lesson roofline_lesson() {
       .unit = "FLOP/s",
       .low = 1e8,
       .high = 1e14,
-      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)}};
+      .at = {std::begin(kAskedSizes), std::end(kAskedSizes)},
+      .why = LAB_TEXT(
+          "A product cannot exceed the lower of two limits, peak and bandwidth x FLOP per byte. "
+          "Small ones stay below both, since starting them takes longer than computing.")};
   info.vary = LessonVary{LAB_TEXT("Largest N"), "", 2048, 8192, 2048, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";

@@ -274,7 +274,10 @@ Lesson crossover_lesson() {
   info.question = {
       .text = LAB_TEXT("From which N on is the larger device faster, with its data in place?"),
       .low = 8,
-      .high = 8192};
+      .high = 8192,
+      .why =
+          LAB_TEXT("The larger device saves a part of the computing time, which grows with N^3, "
+                   "and loses a fixed time to start. It wins once it saves more than it loses.")};
   info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, 4096, 512, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";

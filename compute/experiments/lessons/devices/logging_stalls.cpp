@@ -230,7 +230,9 @@ Lesson log_lesson() {
       .text = LAB_TEXT("How many times as long does the loop take that logs every norm?"),
       .unit = "x",
       .low = 1,
-      .high = 20};
+      .high = 20,
+      .why = LAB_TEXT("Logging waits for each value, keeping does not. The ratio is (product + "
+                      "reading) / (product + keeping), large if the product is short.")};
   StartMatmul free;
   free.kernels = {"best"};
   free.sizes = {100};

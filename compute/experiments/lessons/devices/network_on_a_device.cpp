@@ -186,7 +186,9 @@ Lesson network_lesson() {
   info.question = {.text = LAB_TEXT("How many bytes does the state file of Linear(3, 1) have?"),
                    .unit = "B",
                    .low = 1,
-                   .high = 1 << 20};
+                   .high = 1 << 20,
+                   .why = LAB_TEXT("The four parameters take 16 bytes. The rest holds their names, "
+                                   "shapes and types, which weigh little in a large network.")};
   StartTraining free;
   free.model = "softmax";
   info.free = free;

@@ -125,7 +125,9 @@ Lesson together_lesson() {
       .text = LAB_TEXT("How many times as fast are two products at once on two devices?"),
       .unit = "x",
       .low = 0.5,
-      .high = 3};
+      .high = 3,
+      .why = LAB_TEXT("Devices that share nothing take as long for two products as one of them for "
+                      "one: the ratio is 2. Shared cores, memory or clock lower it.")};
   info.vary = LessonVary{LAB_TEXT("Size N"), "", 64, 4096, 512, true};
   StartMatmul free;
   free.together = true;

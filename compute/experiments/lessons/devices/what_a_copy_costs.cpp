@@ -164,7 +164,9 @@ Lesson link_lesson() {
       .low = 1e-8,
       .high = 1,
       .at = {static_cast<double>(kKiB), static_cast<double>(kMiB), static_cast<double>(64 * kMiB)},
-      .at_unit = "B"};
+      .at_unit = "B",
+      .why = LAB_TEXT("A copy takes latency + bytes / bandwidth: the latency decides for small "
+                      "copies, the bandwidth for large ones.")};
   info.figure = LessonFigure::Curves;
   info.x_label = LAB_TEXT("bytes");
   info.y_label = LAB_TEXT("time per copy");

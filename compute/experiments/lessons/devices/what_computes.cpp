@@ -167,9 +167,9 @@ Lesson devices_lesson() {
   info.title = LAB_TEXT("What computes here");
   info.text = {
       LAB_TEXT(
-          "Every computation runs on a device. cpu:0 stands for all cores of the processor and the "
-          "main memory, unless the lab splits the cores into several devices; each GPU is a device "
-          "of its own, with its own memory."),
+          "Every computation runs on a device. cpu:0 stands for the processor's cores and the main "
+          "memory; the lab can split the cores into several devices, cpu:0, cpu:1 and so on. Each "
+          "GPU is a device of its own, with its own memory."),
       LAB_TEXT("Naming a device costs nothing and always works. Using it requires that it exists."),
       LAB_TEXT("The chapter therefore adds two functions that also work where a GPU is missing: "
                "try_gpu(i) for one device, and try_all_gpus() for all.")};
@@ -192,7 +192,9 @@ Lesson devices_lesson() {
       {LAB_TEXT("The load while a product runs"),
        {"torch.mm(A, B)", "np.dot(A, B)", "tf.matmul(A, B)", "jnp.matmul(A, B)", "matmul(A, B)"}}};
   info.question = {.text = LAB_TEXT("What does try_gpu(10) return on this machine?"),
-                   .choices = {LAB_TEXT("cuda:10"), LAB_TEXT("cpu:0"), LAB_TEXT("an error")}};
+                   .choices = {LAB_TEXT("cuda:10"), LAB_TEXT("cpu:0"), LAB_TEXT("an error")},
+                   .why = LAB_TEXT("try_gpu(i) returns the i-th GPU if it exists, and otherwise "
+                                   "cpu:0, which every machine has.")};
   return {info, run_devices_lesson};
 }
 

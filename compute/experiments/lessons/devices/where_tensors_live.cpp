@@ -128,7 +128,8 @@ Lesson tensors_lesson() {
       .text = LAB_TEXT("By how many bytes does the device's memory grow for rand(N, N)?"),
       .unit = "B",
       .low = 1024,
-      .high = 1 << 30};
+      .high = 1 << 30,
+      .why = LAB_TEXT("N rows of N elements of 4 bytes each take 4 N^2 bytes.")};
   info.vary = LessonVary{LAB_TEXT("Size N"), "", 64, 8192, 1024, true};
   info.free = RunTensorCode{{parse_tensor_statement("X = tensor([1, 2, 3])")}};
   info.set_free = [](JobCommand& command, double n) {

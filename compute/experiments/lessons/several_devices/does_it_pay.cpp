@@ -397,7 +397,9 @@ Lesson speedup_lesson() {
       .high = 3,
       .at = {8.3e5, 9.2e8},
       .at_unit = "FLOP",
-      .at_names = {"LeNet", "ResNet-18"}};
+      .at_names = {"LeNet", "ResNet-18"},
+      .why = LAB_TEXT("Computing divides, exchanging gradients and starting a step do not. LeNet "
+                      "computes little per image, ResNet-18 a thousand times as much.")};
   info.vary = LessonVary{LAB_TEXT("Batch of LeNet"), LAB_TEXT("images"), 16, 1024, 256, true};
   StartScaling free;
   free.training.model = "lenet";

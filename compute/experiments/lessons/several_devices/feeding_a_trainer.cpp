@@ -484,7 +484,9 @@ Lesson feed_lesson() {
   info.question = {
       .text = LAB_TEXT("The next batch is loaded while this one is computed. How long is a step?"),
       .choices = {LAB_TEXT("loading + computing"), LAB_TEXT("the longer of both"),
-                  LAB_TEXT("the shorter of both")}};
+                  LAB_TEXT("the shorter of both")},
+      .why = LAB_TEXT("A step ends once both its computing and the loading of the next batch have "
+                      "ended. Only if both compete for the same cores do their times add up.")};
   info.vary = LessonVary{LAB_TEXT("Loading, in % of computing"), "%", 10, 400, 80, false};
   info.figure = LessonFigure::Lines;
   info.x_label = LAB_TEXT("time");

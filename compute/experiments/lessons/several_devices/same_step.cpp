@@ -449,7 +449,10 @@ Lesson equal_lesson() {
           "The sum of the gradients is not written back to device 1. What shows it after one "
           "step?"),
       .choices = {LAB_TEXT("the parameters on device 0"), LAB_TEXT("the parameters on device 1"),
-                  LAB_TEXT("the loss")}};
+                  LAB_TEXT("the loss")},
+      .why =
+          LAB_TEXT("Device 0 has the sum and updates its replica correctly; device 1 updates its "
+                   "own with a part of the gradient. The loss was computed before the update.")};
   info.figure = LessonFigure::Heat;
   info.x_label = LAB_TEXT("step");
   info.y_label = LAB_TEXT("roundings");

@@ -363,7 +363,9 @@ Lesson allreduce_lesson() {
       .text = LAB_TEXT("How many bytes does each device of a ring of 4 send to sum 4 MiB?"),
       .unit = "B",
       .low = 1024,
-      .high = 1 << 30};
+      .high = 1 << 30,
+      .why = LAB_TEXT("Each device of the ring sends a k-th of the array in each of 2 (k - 1) "
+                      "steps: with 4 devices and 4 MiB, 6 times 1 MiB.")};
   info.vary = LessonVary{LAB_TEXT("Devices k"), "", 2, 16, 4, false, true};
   StartScaling free;
   free.training.model = "lenet";

@@ -141,9 +141,13 @@ Lesson memory_lesson() {
       {LAB_TEXT("A batch that does not fit"),
        {"torch.cuda.OutOfMemoryError", "MXNetError: out of memory", "ResourceExhaustedError",
         "RESOURCE_EXHAUSTED", "Error(OutOfMemory)"}}};
-  info.question = {.text = LAB_TEXT("Which batch size of LeNet fills the memory of cpu:0?"),
-                   .low = 1,
-                   .high = 1e9};
+  info.question = {
+      .text = LAB_TEXT("Which batch size of LeNet fills the memory of cpu:0?"),
+      .low = 1,
+      .high = 1e9,
+      .why =
+          LAB_TEXT("Weights, gradients and momentum are needed once, activations for every image. "
+                   "The rest of the memory divided by the activations of an image is the batch.")};
   info.vary = LessonVary{LAB_TEXT("Batch"), LAB_TEXT("images"), 16, 4096, 256, true};
   StartTraining free;
   free.model = "lenet";

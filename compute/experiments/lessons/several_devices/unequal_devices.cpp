@@ -402,7 +402,9 @@ Lesson sixteen_lesson() {
                        "it get, in percent?"),
       .unit = "%",
       .low = 1,
-      .high = 100};
+      .high = 100,
+      .why = LAB_TEXT("Both finish together if each share is proportional to its device's speed: "
+                      "for speeds of 1 and 3, a quarter and three quarters.")};
   info.vary = LessonVary{LAB_TEXT("Times as slow"), "x", 1, 16, 3, false};
   info.figure = LessonFigure::Lines;
   info.x_label = LAB_TEXT("share of the slow device");

@@ -320,7 +320,9 @@ LessonQuestion accuracy_question() {
   return {.text = LAB_TEXT("Which suspect costs this small network the most accuracy?"),
           .choices = {LAB_TEXT("fewer updates"), LAB_TEXT("larger rate"),
                       LAB_TEXT("batch norm over slices"), LAB_TEXT("network not fresh"),
-                      LAB_TEXT("the last epoch's luck"), LAB_TEXT("none more than the noise")}};
+                      LAB_TEXT("the last epoch's luck"), LAB_TEXT("none more than the noise")},
+          .why = LAB_TEXT("Another seed alone moves the accuracy. A suspect counts only if the "
+                          "means over several seeds differ by more than their errors.")};
 }
 
 void run_accuracy_lesson(LessonStage& stage) {

@@ -231,7 +231,7 @@ TEST(LearnPage, ShowsStepsAndMachineUntilMeasured) {
   const ui::WidgetRect* machine = lab.backend.find("learn/machine/cpu:0");
   ASSERT_NE(code, nullptr);
   ASSERT_NE(machine, nullptr);
-  EXPECT_EQ(machine->label, "cpu:0 = cores 0-1");
+  EXPECT_EQ(machine->label, "cpu:0 = cores 0, 1");
   EXPECT_LT(lab.backend.find("learn/lesson")->max.x, code->min.x);
   EXPECT_LT(code->max.x, machine->min.x);
   lab.frames(6);
@@ -248,6 +248,30 @@ TEST(LearnPage, PutsTheStepsFirstWhileTheyRun) {
   };
   EXPECT_LT(top(Scene::Running, "learn/steps"), top(Scene::Running, "learn/measured"));
   EXPECT_GT(top(Scene::Done, "learn/steps"), top(Scene::Done, "learn/measured"));
+}
+
+TEST(LearnPage, PutsTheStepsBesideTheFiguresInAWideWindow) {
+  Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1920, 1600});
+  lab.open(Page::Learn);
+  const ui::WidgetRect *steps = lab.backend.find("learn/steps"),
+                       *measured = lab.backend.find("learn/measured");
+  ASSERT_NE(steps, nullptr);
+  ASSERT_NE(measured, nullptr);
+  EXPECT_EQ(steps->min.y, measured->min.y);
+  EXPECT_GT(steps->min.x, measured->max.x);
+  const float height = measured->max.y - measured->min.y;
+  lab.frames(6);
+  measured = lab.backend.find("learn/measured");
+  EXPECT_EQ(measured->max.y - measured->min.y, height);
+  EXPECT_FALSE(lab.backend.ui.wants_layout);
+}
+
+TEST(LearnPage, GivesTheReasonForAWrongGuess) {
+  Lab lab(make_scene(Page::Learn, Scene::Done));
+  lab.open(Page::Learn);
+  const ui::WidgetRect* why = lab.backend.find("learn/why");
+  ASSERT_NE(why, nullptr);
+  EXPECT_EQ(why->label, "What decides it.");
 }
 
 TEST(LearnPage, SettlesInATallWindow) {

@@ -52,7 +52,8 @@ LessonInfo lesson_info(const char* name, int devices) {
   info.steps = {{"First step", {"torch.mm(A, B)", "np.dot(A, B)", "", "jnp.matmul(A, B)", "mm()"}},
                 {"Second step",
                  {"for _ in range(1000): log.append(torch.norm(A @ B).item())", "", "", "", ""}}};
-  info.question = {.text = "Which one?", .choices = {"one", "two", "three"}};
+  info.question = {
+      .text = "Which one?", .choices = {"one", "two", "three"}, .why = "What decides it."};
   info.vary = LessonVary{"Size N", "", 64, 4096, 256, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "bytes";

@@ -11,7 +11,22 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kTextWidth = 360;  // units
+constexpr float kDotSide = 21;  // units
+
+// Of the texts: in a wide window up to a comfortable measure.
+float text_width(const Panel& p) {
+  constexpr float kLeast = 360, kMost = 480, kShare = 0.26F;  // units
+  return std::clamp(kShare * p.width, kLeast, kMost);
+}
+
+// The chapter of the book that the lessons of the track follow.
+const char* chapter_of(LessonTrack track) {
+  switch (track) {
+    case LessonTrack::Devices: return tr("GPUs");
+    case LessonTrack::SeveralDevices: return tr("Concise Implementation for Multiple GPUs");
+  }
+  return "";
+}
 
 std::vector<const LessonInfo*> lessons_of(const Panel& p, LessonTrack track) {
   std::vector<const LessonInfo*> found;
@@ -24,7 +39,7 @@ std::vector<const LessonInfo*> lessons_of(const Panel& p, LessonTrack track) {
 // One dot per lesson of the track; filled once it was measured.
 void progress_dots(const Panel& p, const LessonInfo& shown) {
   Ui& ui = p.ui;
-  const float side = ui.px(21);
+  const float side = ui.px(kDotSide);
   for (const LessonInfo* lesson : lessons_of(p, shown.track)) {
     const std::string path = "learn/dot/" + lesson->name;
     const Item item = control(path, {side, p.ui.px(kControlHeight)});  // beside "Next"
@@ -63,10 +78,16 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
     if (!lessons_of(p, track).empty()) tracks.emplace_back(label_of(track));
   }
   int track = static_cast<int>(shown.track);
+  const std::string chapter = trf("Chapter: {}", chapter_of(shown.track));
+  caption(p.ui, chapter);
+  record_item(p.ui, "learn/chapter", "text", chapter);
+  hint(p.ui, tr("The lessons follow two chapters of Dive into Deep Learning."));
   if (tracks.size() > 1 && segmented(p.ui, "learn/track", "", tracks, track)) {
     show_lesson(p, *lessons_of(p, static_cast<LessonTrack>(track)).front());
   }
   constexpr float kStep = 66;  // units
+  const float dots = kDotSide * static_cast<float>(lessons_of(p, shown.track).size());
+  const float spare = std::max(0.0F, width_left(p) - 2 * kStep - dots);
   const bool first = &shown == &p.model.lessons().front();
   const bool last = &shown == &p.model.lessons().back();
   if (first) {
@@ -75,7 +96,7 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
                     {.kind = ButtonKind::Link, .hint = tr("The lesson before"), .width = kStep})) {
     step_to(p, shown, -1);
   }
-  ImGui::SameLine(0, 0);
+  ImGui::SameLine(0, p.ui.px(spare / 2));
   progress_dots(p, shown);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - p.ui.px(kStep));
   if (button(p.ui, "learn/next", tr("Next"),
@@ -183,7 +204,7 @@ void draw_learn_page(const Panel& p) {
   resume(p, *lesson);
   const LessonRun* run = p.model.lesson_run(lesson->name);
   if (run && run->done) p.view.forms.learn.done.insert(lesson->name);
-  draw_form_and_results(p, text_column, stage_column, kTextWidth);
+  draw_form_and_results(p, text_column, stage_column, text_width(p));
 }
 
 }  // namespace lab::ui

@@ -183,11 +183,10 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
                measured ? y_label : trf("{}, predicted", y_label), 180, cursor});
 }
 
-void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  // The card and its plot take the page's spare height in the same frame: if one took it a frame
-  // later, each would resize the other forever.
-  const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
-  Card card(p, "learn/measured", tr("Measured"), {.extra = spare});
+// The first plot is higher by `spare` units; without a row that grows by them, so is the card.
+void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run, float spare,
+                   bool in_row) {
+  Card card(p, "learn/measured", tr("Measured"), {.extra = in_row ? 0 : spare});
   if (!card) return;
   draw_strips(p, "learn/strips", run);
   if (lesson.figure == LessonFigure::Heat) {
@@ -352,6 +351,10 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
   if (answer && !chosen) answer_facts(p, lesson.question, run);
+  if (answer && run.guess && run.guess->answer != *answer) {
+    muted(p.ui, tr(lesson.question.why));
+    record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
+  }
   if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
   for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
     const LessonCheck& check = run.done->checks[i];
@@ -392,8 +395,21 @@ void draw_map(const Panel& p, const LessonRun& run) {
   if (card) draw_portrait(p, "learn/map", {map.devices, map.absent, map.links, run.silicon});
 }
 
+// What was measured and, if `beside`, the steps to its right.
+void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool beside) {
+  // The card and its plot take the page's spare height in the same frame: if one took it a frame
+  // later, each would resize the other forever.
+  const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
+  if (!beside) return measured_card(p, lesson, run, spare, false);
+  Row row(p.ui, {3, 2}, {.equal = true, .extra = spare});
+  row.next();
+  measured_card(p, lesson, run, spare, true);
+  row.next();
+  steps_card(p, lesson, true);
+}
+
 // The gap comes before the figures, so that a window of usual height shows it with the sentence.
-void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool steps) {
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
   if (many) {
     gap_card(p, run);
@@ -406,7 +422,7 @@ void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run
   }
   if (run.map) draw_map(p, run);
   draw_player(p, lesson, run);
-  measured_card(p, lesson, run);
+  measured_cards(p, lesson, run, steps);
   if (many) prediction_card(p, lesson, run);
 }
 
@@ -423,9 +439,11 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   const bool running = measured && is_running(p, *run);
   if (measured && run->done) done_card(p, lesson, *run);
   if (run != nullptr && run->others) draw_class(p, lesson, *run);
-  if (measured && !running) result_cards(p, lesson, *run);
-  steps_and_machine(p, lesson, run);
-  if (running) result_cards(p, lesson, *run);
+  constexpr float kBeside = 1100;  // units
+  const bool beside = measured && run->done && !running && width_left(p) >= kBeside;
+  if (measured && !running) result_cards(p, lesson, *run, beside);
+  if (!beside) steps_and_machine(p, lesson, run);
+  if (running) result_cards(p, lesson, *run, false);
 }
 
 }  // namespace lab::ui

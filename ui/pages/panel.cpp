@@ -129,8 +129,8 @@ void outcome_box(const Panel& p, Page page) {
   }
   if (state.phase == Phase::Done && state.others > 0) {
     note_box(p.ui, key + "/others",
-             trf("Other programs or the host took {} of the cores' time while this ran; on a "
-                 "quiet machine its times may be shorter.",
+             trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
+                 "may be shorter.",
                  percent(state.others)));
   }
   if (state.phase == Phase::Done && state.cancelled) {

@@ -167,6 +167,49 @@ TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
   EXPECT_NE(note->label.find("31 %"), std::string::npos);
 }
 
+TEST(TourPage, MarksDisturbedFigures) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.unstable = true;
+  TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+  copy.high = 1.5 * copy.median;
+  for (const TourFigure& figure : {peak, copy, tour_figure(cpu(), TourQuestion::Training)}) {
+    model.apply(event(1, 301, figure));
+  }
+  model.apply(event(1, 302, CoresShared{0.31}));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const auto why = [&](const char* figure) {
+    const WidgetRect* mark = lab.backend.find(std::string("tour/cpu:0/") + figure + "/disturbed");
+    return mark == nullptr ? std::string() : mark->label;
+  };
+  EXPECT_NE(why("peak").find("time limit"), std::string::npos);
+  EXPECT_NE(why("peak").find("31 %"), std::string::npos);
+  EXPECT_NE(why("small_copy").find("31 %"), std::string::npos) << "a wide spread";
+  EXPECT_FALSE(lab.visible("tour/cpu:0/training/disturbed"));
+}
+
+TEST(TourPage, FiguresOfManyDevicesLeaveRoomForThePortrait) {
+  ui::Model model(machine_of(4));
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  for (int i = 0; i < 4; ++i) {
+    for (const TourQuestion question : enum_values<TourQuestion>()) {
+      model.apply(event(1, 301, tour_figure(cpu(i), question)));
+    }
+  }
+  model.apply(event(1, 302, CoresShared{0.31}));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model));
+  lab.open(Page::Tour);
+  const WidgetRect* tile = lab.backend.find("tour/peak");
+  ASSERT_NE(tile, nullptr);
+  EXPECT_LT(tile->max.y - tile->min.y, 280);
+  EXPECT_EQ(tile->value, "best run") << "instead of a spread per device";
+  EXPECT_FALSE(lab.visible("tour/cpu:0/peak/spread"));
+}
+
 TEST(TourPage, ShowsWhenFiguresDoNotAddUp) {
   const auto said = [](const MachineInfo& machine) {
     Lab lab{ui::Model(machine)};

@@ -11,6 +11,7 @@
 #include "compute/core/units.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -23,17 +24,21 @@ constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
 constexpr float kOldAlpha = 0.5F;      // of figures of the tour before the running one
+constexpr std::size_t kSpreads = 2;    // devices; more have no line for the spread of a figure
 
 struct Tile {
   TourQuestion question;
   Page page;         // that explains the figure
   const char* link;  // LAB_TEXT
+  const char* note;  // LAB_TEXT, which of the repetitions the figure is of
 };
 constexpr std::array<Tile, kQuestions> kTiles = {{
-    {TourQuestion::Peak, Page::Matmul, LAB_TEXT("See why: Matmul")},
-    {TourQuestion::Bandwidth, Page::Transfers, LAB_TEXT("See it by size: Transfers")},
-    {TourQuestion::SmallCopy, Page::Transfers, LAB_TEXT("See the latency: Transfers")},
-    {TourQuestion::Training, Page::Training, LAB_TEXT("Train it: Training")},
+    {TourQuestion::Peak, Page::Matmul, LAB_TEXT("See why: Matmul"), LAB_TEXT("best run")},
+    {TourQuestion::Bandwidth, Page::Transfers, LAB_TEXT("See it by size: Transfers"),
+     LAB_TEXT("best run")},
+    {TourQuestion::SmallCopy, Page::Transfers, LAB_TEXT("See the latency: Transfers"),
+     LAB_TEXT("median")},
+    {TourQuestion::Training, Page::Training, LAB_TEXT("Train it: Training"), LAB_TEXT("median")},
 }};
 
 std::vector<const DeviceInfo*> timed_devices(const Panel& p) {
@@ -88,6 +93,9 @@ void head_text(const Panel& p) {
     run_state(p);
     return;
   }
+  const float top = ImGui::GetCursorPosY();
+  outcome_box(p, Page::Tour);
+  if (ImGui::GetCursorPosY() > top) return;
   const char* what = what_it_measures(p);
   muted(ui, what);
   record_item(ui, "tour/what", "text", what);
@@ -118,14 +126,11 @@ void head_button(const Panel& p) {
 void head_card(const Panel& p) {
   const Card card(p, "tour/head", "", {.least = kHeadHeight});
   if (!card) return;
-  {
-    Row row(p.ui, {1, -std::min(kMeasureUnits, width_left(p) * 0.4F)});
-    row.next();
-    head_text(p);
-    row.next();
-    head_button(p);
-  }
-  outcome_box(p, Page::Tour);
+  Row row(p.ui, {1, -std::min(kMeasureUnits, width_left(p) * 0.4F)});
+  row.next();
+  head_text(p);
+  row.next();
+  head_button(p);
 }
 
 // --- tiles ----------------------------------------------------------------------------------
@@ -153,22 +158,62 @@ void no_figure(const Panel& p) {
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
 }
 
-// The figure in `font` above its spread; records them.
-void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font) {
+// Whether it is still being measured.
+bool is_measuring(const Panel& p, const Shown& shown) {
+  return !shown.figure->complete && runs(p, Page::Tour) && !shown.old;
+}
+
+// Why the figure may be worse than what the device can do; empty if nothing disturbed it.
+std::string disturbance(const Panel& p, const Shown& shown) {
+  constexpr double kWide = 0.1;  // half the distance of the percentiles, relative to the median
+  const TourFigure& figure = *shown.figure;
+  if (!figure.missing.empty() || is_measuring(p, shown)) return {};
+  if (!figure.complete) return tr("The measurement was interrupted.");
+  // The fastest of many repetitions has a wide spread without being wrong.
+  const bool wide =
+      figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
+  std::string why;
+  if (figure.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  const PageState& state = p.model.state(Page::Tour);
+  const bool shared = state.phase == Phase::Done && state.others > 0 && !shown.old;
+  if (shared && (figure.unstable || wide)) {
+    if (!why.empty()) why += "\n";
+    why += trf("Other programs or the host took {} of the cores' time during the tour.",
+               percent(state.others));
+  }
+  return why;
+}
+
+// A warning beside a disturbed figure.
+void disturbance_mark(const Panel& p, const std::string& path, const std::string& why,
+                      float height) {
+  Ui& ui = p.ui;
+  if (why.empty()) return;
+  const float side = ui.px(14);
+  ImGui::SameLine(0, ui.px(4));
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({side, height});
+  draw_icon(ImGui::GetWindowDrawList(), kIconWarning, {pos.x, pos.y + (height - side) / 2}, side,
+            styled(ui.theme->warning));
+  record_item(ui, path + "/disturbed", "text", why);
+  hint(ui, why);
+}
+
+// The figure in `font` and, `with_spread`, below it its spread; records them.
+void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
+                  bool with_spread) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), font);
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
+  const std::string why = disturbance(p, shown);
+  const std::string details = percentiles_text(figure);
+  hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
+  disturbance_mark(p, path, why, font->FontSize);
+  if (!with_spread) return;
   std::string spread = spread_text(figure);
-  std::string details = percentiles_text(figure);
-  if (figure.unstable && figure.complete) {
-    details += "\n";
-    details += tr("The time limit was reached before the spread fell below 2 %.");
-  }
-  hint(ui, details);
   if (!figure.complete) {
-    const bool measuring = runs(p, Page::Tour) && !shown.old;
-    spread = measuring ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
+    spread = is_measuring(p, shown) ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
   }
   if (spread.empty()) return;
   caption(ui, spread);
@@ -201,6 +246,9 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
   }
   const float column = name / p.ui.scale + kDeviceDot + 1;
+  const bool with_spread = devices.size() <= kSpreads;
+  const float gap = p.ui.px(with_spread ? 8 : 4);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), gap});
   for (const DeviceInfo* info : devices) {
     const std::string path = path_of(*info, tile);
     const Shown shown = figure_of(p, info->device, tile.question);
@@ -213,16 +261,17 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
       device_name(p, *info, font);
       row.next();
       if (shown.figure != nullptr) {
-        figure_value(p, path, shown, font);
+        figure_value(p, path, shown, font, with_spread);
       } else {
         number(p.ui, "–", font);
-        if (runs(p, Page::Tour)) caption(p.ui, tr("waiting"));
+        if (with_spread && runs(p, Page::Tour)) caption(p.ui, tr("waiting"));
       }
     }
     ImGui::PopStyleVar();
     record_rect(p.ui, path, "figure", lab::to_string(info->device), "", true, top,
                 {top.x + width, ImGui::GetItemRectMax().y});
   }
+  ImGui::PopStyleVar();
 }
 
 // What the figures say, once if that is the same for all devices; otherwise of the first device of
@@ -269,14 +318,16 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   const std::string path =
       alone ? path_of(first, tile) : fmt::format("tour/{}", to_string(tile.question));
   const Card card(p, path, tr(label_of(tile.question)),
-                  {.least = kTileHeight, .dimmed = alone && shown.old});
+                  {.least = kTileHeight,
+                   .note = devices.size() > kSpreads ? tr(tile.note) : "",
+                   .dimmed = alone && shown.old});
   if (!card) return;
   if (!alone) {
     figures_of_devices(p, devices, tile);
   } else if (shown.figure == nullptr) {
     no_figure(p);
   } else {
-    figure_value(p, path, shown, p.ui.fonts.figure);
+    figure_value(p, path, shown, p.ui.fonts.figure, true);
   }
   sentences(p, devices, tile);
   tile_link(p, tile);

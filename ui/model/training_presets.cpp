@@ -18,6 +18,7 @@ struct ChapterRun {
 };
 constexpr std::array<ChapterRun, 2> kRuns = {{{1, 256, 0.1}, {2, 512, 0.2}}};
 constexpr int kFast = static_cast<int>(kRuns.size()) + 1;
+constexpr int kBook = kFast + 1;
 
 // The chapter's settings, with those of the run.
 void set_run(const ChapterRun& run, StartTraining& request) {
@@ -65,7 +66,8 @@ bool holds(const TrainingForm& form, const ChapterRun& run, const MachineInfo& m
 const std::vector<std::string>& preset_names() {
   static const std::vector<std::string> kNames = {
       LAB_TEXT("Custom settings"), LAB_TEXT("One GPU: batch 256, lr 0.1"),
-      LAB_TEXT("Two GPUs: batch 512, lr 0.2"), LAB_TEXT("Fast: 0.91 in seconds")};
+      LAB_TEXT("Two GPUs: batch 512, lr 0.2"), LAB_TEXT("Fast: 0.91 in seconds"),
+      LAB_TEXT("LeNet: batch 256, lr 0.9")};
   return kNames;
 }
 
@@ -74,6 +76,7 @@ void fill_preset(int which, const MachineInfo& machine, TrainingForm& form) {
     apply_preset(TrainingPreset::Fast, form.request);
     form.request.data = DataSource::FashionMnist;
   }
+  if (which == kBook) apply_preset(TrainingPreset::Book, form.request);
   const ChapterRun* run = run_at(which);
   if (run == nullptr) return;
   set_run(*run, form.request);
@@ -87,7 +90,8 @@ int preset_of(const TrainingForm& form, const MachineInfo& machine) {
   }
   const bool fast = follows_preset(TrainingPreset::Fast, form.request) &&
                     form.request.data == DataSource::FashionMnist;
-  return fast ? kFast : 0;
+  if (fast) return kFast;
+  return follows_preset(TrainingPreset::Book, form.request) ? kBook : 0;
 }
 
 std::string preset_stand_in(int which, const MachineInfo& machine) {

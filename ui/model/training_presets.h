@@ -1,5 +1,6 @@
 #pragma once
-// Presets of the training form: the chapter's trainings on several GPUs, and the fast one.
+// Presets of the training form: the chapter's trainings on several GPUs, the fast one, and LeNet
+// with the chapters' settings, the default.
 #include <string>
 #include <vector>
 
@@ -8,14 +9,14 @@
 namespace lab::ui {
 
 // Names of the presets: "Custom settings", "One GPU: batch 256, lr 0.1", "Two GPUs: batch 512, lr
-// 0.2", "Fast: 0.91 in seconds".
+// 0.2", "Fast: 0.91 in seconds", "LeNet: batch 256, lr 0.9".
 const std::vector<std::string>& preset_names();
 
 // Index of the preset that the form matches; 0: none.
 int preset_of(const TrainingForm& form, const MachineInfo& machine);
 
-// Fills the form with preset `which`, on Fashion-MNIST; the chapter's runs also choose the devices
-// that this machine has for them. 0 changes nothing.
+// Fills the form with preset `which`, on Fashion-MNIST except for LeNet; the chapter's runs also
+// choose the devices that this machine has for them. 0 changes nothing.
 void fill_preset(int which, const MachineInfo& machine, TrainingForm& form);
 
 // What replaces the chapter's GPUs on this machine; empty if GPUs are used or `which` needs none.

@@ -146,6 +146,18 @@ TEST(Forms, ChapterRunsUseTheAvailableDevices) {
   EXPECT_EQ(preset_stand_in(2, mixed), "");
 }
 
+TEST(Forms, TheDefaultsAreAPreset) {
+  const MachineInfo machine = machine_of(1);
+  TrainingForm form;
+  EXPECT_EQ(preset_names().at(static_cast<std::size_t>(preset_of(form, machine))),
+            "LeNet: batch 256, lr 0.9");
+  fill_preset(3, machine, form);
+  fill_preset(4, machine, form);
+  EXPECT_EQ(preset_of(form, machine), 4);
+  form.request.epochs = 3;
+  EXPECT_EQ(preset_of(form, machine), 0);
+}
+
 TEST(Forms, RejectsInvalidForms) {
   const MachineInfo machine = machine_of(1);
   TransferForm transfers;

@@ -23,11 +23,11 @@ constexpr double kChapterBatch = 256;  // the chapters' learning rates are for t
 // Returns whether the check boxes are shown; many boxes are folded into one line.
 bool boxes_shown(const Panel& p, TrainingForm& form) {
   const std::size_t all = form.devices.size();
+  const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
   if (all <= kMaxBoxes) {
-    control_label(p.ui, tr("Devices (none ticked: the first)"));
+    control_label(p.ui, ticked == 0 ? tr("Devices (none ticked: the first)") : tr("Devices"));
     return true;
   }
-  const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
   foldout(p.ui, "training/devices_open",
           trf("Devices: {} of {}", std::max<std::ptrdiff_t>(ticked, 1), all), form.devices_open);
   return form.devices_open;

@@ -80,8 +80,7 @@ void draw_training_estimate(const Panel& p, TrainingForm& form) {
   }
   const std::string why = busy_reason(p);
   if (button(p.ui, "training/probe", tr("How long will it take?"),
-             {.kind = ButtonKind::Quiet,
-              .enabled = why.empty(),
+             {.enabled = why.empty(),
               .hint = why.empty() ? tr("Measures a few steps with these settings, for about "
                                        "three seconds")
                                   : std::string_view(why),

@@ -66,8 +66,9 @@ void preset_field(const Panel& p, Fields& fields, TrainingForm& form) {
   int which = preset_of(form, machine);
   std::vector<std::string> names = preset_names();
   if (combo(p.ui, "training/preset", tr("Preset"), names, which,
-            tr("Fills the form: a training run from the chapter on several GPUs, or the settings "
-               "that reach a test accuracy of 91 % on Fashion-MNIST soonest."))) {
+            tr("Fills the form: a training run from the chapter on several GPUs, the settings "
+               "that reach a test accuracy of 91 % on Fashion-MNIST soonest, or LeNet with the "
+               "chapters' settings."))) {
     fill_preset(which, machine, form);
   }
   const std::string stand_in = preset_stand_in(which, machine);

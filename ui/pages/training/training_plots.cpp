@@ -269,6 +269,16 @@ std::optional<double> highest_loss(const std::vector<ShownRun>& runs) {
   return kReadable;
 }
 
+// The loss of a network that gives all classes the same probability.
+std::vector<plot::Reference> guessing_loss(const Panel& p) {
+  const TrainingRun* newest = newest_run(p);
+  const std::size_t classes = newest == nullptr ? 0 : newest->class_names().size();
+  if (classes < 2) return {};
+  const double loss = std::log(static_cast<double>(classes));
+  return {{trf("guessing among {0} classes: ln {0} = {1:.3f}", classes, loss), loss,
+           p.ui.theme->muted, plot::Line::Dotted}};
+}
+
 // More than a third of the window: the plot that matters most.
 float loss_height(const Panel& p) {
   constexpr float kShare = 0.36F, kLeast = 230;
@@ -293,6 +303,7 @@ void draw_loss_plot(const Panel& p) {
     series.push_back(std::move(smooth));
   }
   const std::vector<plot::Mark> changes = marks(p, runs);
+  const std::vector<plot::Reference> guessing = guessing_loss(p);
   const bool log = p.view.forms.training.log_loss;
   const plot::Axes axes{.x = x_of(p),
                         .y = {.label = tr("loss"),
@@ -301,6 +312,7 @@ void draw_loss_plot(const Panel& p) {
   plot::draw(p.ui, "training/plot/loss", axes, series,
              {.height = loss_height(p),
               .cursor = &p.view.cursor,
+              .references = guessing,
               .marks = changes,
               .empty_text = tr("No step yet"),
               .legend = false,

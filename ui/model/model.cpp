@@ -404,12 +404,23 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
   };
   switch (p.outcome) {
     case Outcome::Done:
+      if (warned(job)) {
+        return add(Severity::Warning, result.empty()
+                                          ? trf("{} done with warnings", job_->title)
+                                          : trf("{} done with warnings: {}", job_->title, result));
+      }
       return add(Severity::Info, result.empty() ? trf("{} done", job_->title)
                                                 : trf("{} done: {}", job_->title, result));
     case Outcome::Cancelled:
       return add(Severity::Warning, trf("{} stopped on request", job_->title));
     case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));
   }
+}
+
+bool Model::warned(JobId job) const {
+  return std::ranges::any_of(log_, [job](const LogEntry& entry) {
+    return entry.job == job && entry.severity == Severity::Warning;
+  });
 }
 
 LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {

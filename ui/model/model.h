@@ -238,6 +238,7 @@ class Model {
   std::string result_of_job();
   void add_end(JobId job, const JobFinished& p, const std::string& result);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
+  bool warned(JobId job) const;  // whether the log holds a warning of the job
   void evict_old_runs();
   int free_slot() const;  // as TrainingRun::slot()
 

@@ -40,9 +40,34 @@ std::vector<std::string> lines_of(const Lab& lab) {
 TEST(LogPage, HasOneLinePerJobAndItsWarnings) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);
-  const std::vector<std::string> closed{"Training lenet on cpu:0 done", "the steps vary",
-                                        "Training lenet on cpu:0 done", "the steps vary"};
+  const std::vector<std::string> closed{
+      "Training lenet on cpu:0 done with warnings", "the steps vary",
+      "Training lenet on cpu:0 done with warnings", "the steps vary"};
   EXPECT_EQ(lines_of(lab), closed);
+}
+
+TEST(LogPage, AJobWithWarningsEndsInOne) {
+  const ui::Model model = model_of_jobs(1);
+  EXPECT_EQ(model.log().back().severity, Severity::Warning);
+  ui::Model quiet(machine_of(1));
+  quiet.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  quiet.apply(event(1, 2, LogLine{Severity::Info, "convolutions: direct"}));
+  quiet.apply(event(1, 3, JobFinished{}));
+  EXPECT_EQ(quiet.log().back().severity, Severity::Info);
+  EXPECT_EQ(quiet.log().back().text, "Training lenet on cpu:0 done");
+}
+
+TEST(LogPage, CountsTheLinesOfEachKind) {
+  Lab lab(model_of_jobs(2));
+  lab.open(Page::Log);
+  const auto label = [&](const char* path) { return lab.backend.find(path)->label; };
+  EXPECT_EQ(label("log/info"), "Info (2)") << "one note per job";
+  EXPECT_EQ(label("log/warning"), "Warning (4)");
+  EXPECT_EQ(label("log/error"), "Error (0)");
+  lab.view.forms.log.filter = "vary";
+  lab.frames(2);
+  EXPECT_EQ(label("log/info"), "Info (0)");
+  EXPECT_EQ(label("log/warning"), "Warning (2)");
 }
 
 TEST(LogPage, TellsWhatAJobMeasured) {
@@ -77,9 +102,10 @@ TEST(LogPage, FoldsOutTheNotesOfOneJob) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);
   lab.click("log/job/1");
-  const std::vector<std::string> open{"Training lenet on cpu:0 done", "the steps vary",
-                                      "Training lenet on cpu:0 done", "the steps vary",
-                                      "convolutions: direct (3 times)"};
+  const std::vector<std::string> open{"Training lenet on cpu:0 done with warnings",
+                                      "the steps vary",
+                                      "Training lenet on cpu:0 done with warnings",
+                                      "the steps vary", "convolutions: direct (3 times)"};
   EXPECT_EQ(lines_of(lab), open);
   lab.click("log/job/1");
   EXPECT_EQ(lines_of(lab).size(), 4U);

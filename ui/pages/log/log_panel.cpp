@@ -44,11 +44,14 @@ std::string text_of(const LogEntry& entry) {
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
 
+bool contains_filter(const LogForm& form, const LogEntry& entry) {
+  return form.filter.empty() || contains_text(entry.text, form.filter) ||
+         contains_text(text_of(entry), form.filter);
+}
+
 bool passes(const LogForm& form, const LogEntry& entry) {
   const std::array<bool, 3> wanted = {form.info, form.warning, form.error};
-  return wanted[static_cast<std::size_t>(entry.severity)] &&
-         (form.filter.empty() || contains_text(entry.text, form.filter) ||
-          contains_text(text_of(entry), form.filter));
+  return wanted[static_cast<std::size_t>(entry.severity)] && contains_filter(form, entry);
 }
 
 std::time_t start_of_day(std::time_t when) {
@@ -77,6 +80,14 @@ std::string as_text(const Panel& p) {
   return text;
 }
 
+// "Warning (2)": a kind of lines and how many of them contain the filter's text.
+std::string counted(const Panel& p, const char* name, Severity severity) {
+  const auto lines = std::ranges::count_if(p.model.log(), [&](const LogEntry& entry) {
+    return entry.severity == severity && contains_filter(p.view.forms.log, entry);
+  });
+  return fmt::format("{} ({})", name, lines);
+}
+
 void tools(const Panel& p) {
   LogForm& form = p.view.forms.log;
   Card card(p, "log/tools", "");
@@ -90,11 +101,11 @@ void tools(const Panel& p) {
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));  // to the middle of a field
     Row row(p.ui, {1, 1, 1});
     row.next();
-    checkbox(p.ui, "log/info", tr("Info"), form.info);
+    checkbox(p.ui, "log/info", counted(p, tr("Info"), Severity::Info), form.info);
     row.next();
-    checkbox(p.ui, "log/warning", tr("Warning"), form.warning);
+    checkbox(p.ui, "log/warning", counted(p, tr("Warning"), Severity::Warning), form.warning);
     row.next();
-    checkbox(p.ui, "log/error", tr("Error"), form.error);
+    checkbox(p.ui, "log/error", counted(p, tr("Error"), Severity::Error), form.error);
   };
   const auto copy = [&](float width) {
     if (button(p.ui, "log/copy", tr("Copy these lines"),
@@ -104,7 +115,7 @@ void tools(const Panel& p) {
       ImGui::SetClipboardText(as_text(p).c_str());
     }
   };
-  constexpr float kSeverities = 330, kCopy = 180, kLeastFilter = 200;  // units
+  constexpr float kSeverities = 420, kCopy = 180, kLeastFilter = 200;  // units
   if (width_left(p) < kLeastFilter + kSeverities + kCopy) {
     filter();
     severities();

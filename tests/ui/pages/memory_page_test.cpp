@@ -115,9 +115,27 @@ TEST(MemoryPage, TakesAnExampleAsTheStatement) {
   Lab lab(Model(machine_of(2)), 1, {1280, 1000});
   lab.open(Page::Memory);
   lab.click("memory/example/1");
-  EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1)");
+  EXPECT_EQ(lab.view.forms.memory.statement, "X = ones(2, 3); Y = X.copy_to(cpu:1)")
+      << "there is no X yet";
   lab.click("memory/run_statement");
   ASSERT_EQ(lab.sent<RunTensorCode>().size(), 1U);
+  const auto& statements = lab.sent<RunTensorCode>()[0].statements;
+  ASSERT_EQ(statements.size(), 2U);
+  EXPECT_EQ(statements[1].text, "Y = X.copy_to(cpu:1)");
+}
+
+TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  TensorList tensors;
+  TensorInfo& x = tensors.tensors.emplace_back();
+  x.name = "X";
+  x.owned_by_page = true;
+  lab.model.apply(event(1, 1, tensors));
+  lab.open(Page::Memory);
+  lab.click("memory/example/1");
+  EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1)");
+  lab.click("memory/example/4");
+  EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1); Z = Y + Y; del Z");
 }
 
 TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {

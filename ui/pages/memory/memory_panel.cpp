@@ -296,12 +296,25 @@ void tensors_card(const Panel& p) {
 
 // --- statements -----------------------------------------------------------------------------
 
+constexpr const char* kSeparator = "; ";  // of statements on one line
+
+// Reads statements that are separated by semicolons.
+std::vector<TensorStatement> parsed(std::string_view text) {
+  std::vector<TensorStatement> statements;
+  for (bool last = false; !last;) {
+    const std::size_t end = text.find(';');
+    last = end == std::string_view::npos;
+    statements.push_back(parse_tensor_statement(text.substr(0, end)));
+    if (!last) text.remove_prefix(end + 1);
+  }
+  return statements;
+}
+
 void statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   RunTensorCode code;
-  const std::string error = form.statement.empty() ? "" : problem([&] {
-    code.statements = {parse_tensor_statement(form.statement)};
-  });
+  const std::string error =
+      form.statement.empty() ? "" : problem([&] { code.statements = parsed(form.statement); });
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
@@ -312,7 +325,7 @@ void statement_field(const Panel& p) {
     row.next();
     input_text(p.ui, "memory/statement", tr("Statement"), form.statement,
                "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
-               "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z",
+               "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z; several separated by semicolons",
                "X = ones(2, 3, device=try_gpu())");
     typing = ImGui::IsItemActive();
     run = ImGui::IsItemDeactivated() &&
@@ -330,6 +343,45 @@ void statement_field(const Panel& p) {
   form.statement.clear();
 }
 
+struct Example {
+  std::string statement;
+  std::string makes = {};  // the tensor that it creates
+  std::string needs = {};  // one that must exist
+};
+
+std::vector<Example> examples_for(const Panel& p) {
+  std::vector<Example> examples = {{"X = ones(2, 3)", "X"}};
+  if (p.model.devices().size() > 1) {
+    const std::string last = lab::to_string(p.model.devices().back());
+    examples.push_back({fmt::format("Y = X.copy_to({})", last), "Y", "X"});
+    examples.push_back({"Z = Y + Y", "Z", "Y"});
+  } else {
+    examples.push_back({"Z = X + X", "Z", "X"});
+  }
+  examples.push_back({"Z", {}, "Z"});
+  examples.push_back({"del Z", {}, "Z"});
+  return examples;
+}
+
+bool exists(const Panel& p, const std::string& name) {
+  return std::ranges::any_of(p.model.tensors(), [&](const TensorInfo& tensor) {
+    return tensor.owned_by_page && tensor.name == name;
+  });
+}
+
+// The statement of example `i` after those that create what it needs and what does not exist.
+std::string with_needs(const Panel& p, const std::vector<Example>& examples, std::size_t i) {
+  std::string text = examples[i].statement;
+  std::string needs = examples[i].needs;
+  while (i-- > 0) {
+    if (needs.empty() || examples[i].makes != needs) continue;
+    if (exists(p, needs)) break;
+    text = examples[i].statement + kSeparator + text;
+    needs = examples[i].needs;
+  }
+  return text;
+}
+
 // Statements that replace the typed one when clicked, in lines across the width.
 void statement_examples(const Panel& p) {
   Ui& ui = p.ui;
@@ -339,21 +391,16 @@ void statement_examples(const Panel& p) {
   draw_text(ImGui::GetWindowDrawList(), font,
             {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
   ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
-  std::vector<std::string> examples = {"X = ones(2, 3)"};
-  if (p.model.devices().size() > 1) {
-    const std::string last = lab::to_string(p.model.devices().back());
-    examples.insert(examples.end(), {fmt::format("Y = X.copy_to({})", last), "Z = Y + Y"});
-  } else {
-    examples.emplace_back("Z = X + X");
-  }
-  examples.insert(examples.end(), {"Z", "del Z"});
+  const std::vector<Example> examples = examples_for(p);
   for (std::size_t i = 0; i < examples.size(); ++i) {
     ImGui::SameLine(0, 0);
-    const float width = text_size(ui.fonts.body, examples[i]).x + ui.px(28);
+    const float width = text_size(ui.fonts.body, examples[i].statement).x + ui.px(28);
     if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
-    if (button(ui, fmt::format("memory/example/{}", i), examples[i],
-               {.kind = ButtonKind::Link, .hint = tr("Writes this statement into the field")})) {
-      p.view.forms.memory.statement = examples[i];
+    if (button(ui, fmt::format("memory/example/{}", i), examples[i].statement,
+               {.kind = ButtonKind::Link,
+                .hint = tr("Writes this statement into the field, after those that create the "
+                           "tensors it needs")})) {
+      p.view.forms.memory.statement = with_needs(p, examples, i);
     }
   }
 }

@@ -20,7 +20,7 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kPartHeight = 30;  // of the memory, in units
+constexpr float kPartHeight = 24;  // of the memory, in units
 constexpr float kLinkHeight = 22;  // of a line with its name
 constexpr float kGpuUnits = 230;   // the narrowest useful GPU
 constexpr float kGpuHeight = 58;

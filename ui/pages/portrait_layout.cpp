@@ -23,7 +23,7 @@ struct CoreSize {
   float width, height;
 };
 constexpr CoreSize kCoreSizes[] = {
-    {4, 112, 44}, {8, 92, 36}, {16, 56, 30}, {48, 34, 26}, {160, 24, 20}};
+    {4, 112, 30}, {8, 92, 30}, {16, 56, 30}, {48, 34, 26}, {160, 24, 20}};
 constexpr CoreSize kManyCores{0, 13, 13};
 
 CoreSize core_size(std::size_t cores) {

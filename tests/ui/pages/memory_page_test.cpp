@@ -119,7 +119,7 @@ TEST(MemoryPage, TakesAnExampleAsTheStatement) {
       << "there is no X yet";
   lab.click("memory/run_statement");
   ASSERT_EQ(lab.sent<RunTensorCode>().size(), 1U);
-  const auto& statements = lab.sent<RunTensorCode>()[0].statements;
+  const auto statements = lab.sent<RunTensorCode>()[0].statements;
   ASSERT_EQ(statements.size(), 2U);
   EXPECT_EQ(statements[1].text, "Y = X.copy_to(cpu:1)");
 }

@@ -133,7 +133,7 @@ TEST(TourPage, KeepsEarlierFiguresWhenItEndsEarly) {
 }
 
 TEST(TourPage, MarksAnInterruptedFigure) {
-  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  ui::Model model(machine_of(1));
   model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
   TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
   peak.complete = false;

@@ -24,7 +24,6 @@ constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
 constexpr float kOldAlpha = 0.5F;      // of figures of the tour before the running one
-constexpr std::size_t kSpreads = 2;    // devices; more have no line for the spread of a figure
 
 struct Tile {
   TourQuestion question;
@@ -199,9 +198,8 @@ void disturbance_mark(const Panel& p, const std::string& path, const std::string
   hint(ui, why);
 }
 
-// The figure in `font` and, `with_spread`, below it its spread; records them.
-void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
-                  bool with_spread) {
+// The figure in `font`; records it.
+void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), font);
@@ -210,14 +208,16 @@ void figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   const std::string details = percentiles_text(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
   disturbance_mark(p, path, why, font->FontSize);
-  if (!with_spread) return;
-  std::string spread = spread_text(figure);
-  if (!figure.complete) {
+}
+
+void figure_spread(const Panel& p, const std::string& path, const Shown& shown) {
+  std::string spread = spread_text(*shown.figure);
+  if (!shown.figure->complete) {
     spread = is_measuring(p, shown) ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
   }
   if (spread.empty()) return;
-  caption(ui, spread);
-  record_item(ui, path + "/spread", "text", spread);
+  caption(p.ui, spread);
+  record_item(p.ui, path + "/spread", "text", spread);
 }
 
 std::string path_of(const DeviceInfo& info, const Tile& tile) {
@@ -246,9 +246,7 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
   }
   const float column = name / p.ui.scale + kDeviceDot + 1;
-  const bool with_spread = devices.size() <= kSpreads;
-  const float gap = p.ui.px(with_spread ? 8 : 4);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), gap});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
   for (const DeviceInfo* info : devices) {
     const std::string path = path_of(*info, tile);
     const Shown shown = figure_of(p, info->device, tile.question);
@@ -261,10 +259,9 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
       device_name(p, *info, font);
       row.next();
       if (shown.figure != nullptr) {
-        figure_value(p, path, shown, font, with_spread);
+        figure_value(p, path, shown, font);
       } else {
         number(p.ui, "–", font);
-        if (with_spread && runs(p, Page::Tour)) caption(p.ui, tr("waiting"));
       }
     }
     ImGui::PopStyleVar();
@@ -317,49 +314,25 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   const Shown shown = figure_of(p, first.device, tile.question);
   const std::string path =
       alone ? path_of(first, tile) : fmt::format("tour/{}", to_string(tile.question));
-  const Card card(p, path, tr(label_of(tile.question)),
-                  {.least = kTileHeight,
-                   .note = devices.size() > kSpreads ? tr(tile.note) : "",
-                   .dimmed = alone && shown.old});
+  const Card card(
+      p, path, tr(label_of(tile.question)),
+      {.least = kTileHeight, .note = alone ? "" : tr(tile.note), .dimmed = alone && shown.old});
   if (!card) return;
   if (!alone) {
     figures_of_devices(p, devices, tile);
   } else if (shown.figure == nullptr) {
     no_figure(p);
   } else {
-    figure_value(p, path, shown, p.ui.fonts.figure, true);
+    figure_value(p, path, shown, p.ui.fonts.figure);
+    figure_spread(p, path, shown);
   }
   sentences(p, devices, tile);
   tile_link(p, tile);
 }
 
-// The name of the only device, which its tiles do not say.
-void device_heading(const Panel& p, const DeviceInfo& info) {
-  Ui& ui = p.ui;
-  const std::string name = lab::to_string(info.device);
-  const std::size_t cores = info.cores.size();
-  const std::string what = cores == 0   ? info.name
-                           : cores == 1 ? trf("{}, 1 core", info.name)
-                                        : trf("{}, {} cores", info.name, cores);
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  ImFont* font = ui.fonts.strong;
-  ImGui::Dummy({width, font->FontSize});
-  if (!ImGui::IsItemVisible()) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_device_label(ui, {device_color(*ui.theme, info.device), font, ui.theme->text, name},
-                    {pos.x, pos.y + font->FontSize / 2}, width);
-  const float left = pos.x + ui.px(kDeviceDot) + text_size(font, name).x + ui.px(10);
-  draw_text_fitted(list, ui.fonts.body, {left, pos.y}, std::max(1.0F, pos.x + width - left),
-                   ui.theme->muted, what);
-  record_rect(ui, "tour/" + name, "text", name, what, true, pos,
-              {pos.x + width, pos.y + font->FontSize});
-}
-
 void tiles(const Panel& p) {
   const std::vector<const DeviceInfo*> devices = timed_devices(p);
   if (devices.empty()) return;
-  if (devices.size() == 1) device_heading(p, *devices.front());
   const float width = width_left(p);
   const std::size_t columns = width >= kQuestions * kTileUnits ? 4
                               : width >= 2 * kTileUnits        ? 2

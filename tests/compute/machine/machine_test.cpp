@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "compute/core/error.h"
 #include "compute/core/units.h"
@@ -46,6 +49,17 @@ TEST(Machine, DescribesItself) {
   if (!d.clock_max_mhz) {
     EXPECT_FALSE(d.clock_max_mhz.reason().empty());
   }
+}
+
+TEST(Machine, GivesTheMemoryLimitInBytesAndItsReason) {
+  const Machine machine({.cpu_devices = 2});
+  const DeviceInfo& d = machine.info().devices.at(0);
+  const auto limit =
+      std::ranges::find(d.details, "Memory limit", &std::pair<std::string, std::string>::first);
+  ASSERT_NE(limit, d.details.end());
+  EXPECT_EQ(limit->second.find(format_bytes(d.memory_limit_bytes) + ": 90 % "), 0U)
+      << limit->second;
+  EXPECT_NE(limit->second.find("divided between 2 devices"), std::string::npos) << limit->second;
 }
 
 TEST(Machine, ReportsWhyThereIsNoGpu) {

@@ -266,6 +266,12 @@ TEST(LearnPage, PutsTheStepsBesideTheFiguresInAWideWindow) {
   EXPECT_FALSE(lab.backend.ui.wants_layout);
 }
 
+TEST(LearnPage, NamesTheChapter) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty));
+  lab.open(Page::Learn);
+  EXPECT_EQ(lab.backend.find("learn/chapter")->label, "Chapter: GPUs");
+}
+
 TEST(LearnPage, GivesTheReasonForAWrongGuess) {
   Lab lab(make_scene(Page::Learn, Scene::Done));
   lab.open(Page::Learn);

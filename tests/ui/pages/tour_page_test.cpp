@@ -191,17 +191,30 @@ TEST(TourPage, MarksDisturbedFigures) {
   EXPECT_FALSE(lab.visible("tour/cpu:0/training/disturbed"));
 }
 
-TEST(TourPage, FiguresOfManyDevicesLeaveRoomForThePortrait) {
-  ui::Model model(machine_of(4));
+// After a tour that other programs disturbed.
+ui::Model disturbed_tour(int devices) {
+  ui::Model model(machine_of(devices));
   model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < devices; ++i) {
     for (const TourQuestion question : enum_values<TourQuestion>()) {
       model.apply(event(1, 301, tour_figure(cpu(i), question)));
     }
   }
   model.apply(event(1, 302, CoresShared{0.31}));
   model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
-  Lab lab(std::move(model));
+  return model;
+}
+
+TEST(TourPage, ResultsOfOneDeviceFitASmallWindow) {
+  Lab lab(disturbed_tour(1));
+  lab.open(Page::Tour);
+  const WidgetRect* portrait = lab.backend.find("tour/portrait");
+  ASSERT_NE(portrait, nullptr);
+  EXPECT_LE(portrait->max.y + 12, 680);
+}
+
+TEST(TourPage, FiguresOfManyDevicesLeaveRoomForThePortrait) {
+  Lab lab(disturbed_tour(4));
   lab.open(Page::Tour);
   const WidgetRect* tile = lab.backend.find("tour/peak");
   ASSERT_NE(tile, nullptr);

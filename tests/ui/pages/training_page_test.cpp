@@ -93,6 +93,13 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
   }
 }
 
+TEST_F(TrainingPage, TheLossPlotShowsTheLossOfAGuess) {
+  show(make_scene(Page::Training, Scene::Done));
+  const WidgetRect* guess = lab.backend.find("training/plot/loss/reference/0");
+  ASSERT_NE(guess, nullptr);
+  EXPECT_EQ(guess->label, "guessing among 10 classes: ln 10 = 2.303");
+}
+
 // The figure, the curve and its tooltip all read smoothed_loss().
 TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
   ui::Model model(machine_of(1));

@@ -415,6 +415,7 @@ TEST(LessonList, EveryLessonIsComplete) {
     EXPECT_GE(info.text.size(), 3U);
     EXPECT_FALSE(info.steps.empty());
     EXPECT_FALSE(info.question.text.empty());
+    EXPECT_FALSE(info.question.why.empty());
     for (const LessonStep& step : info.steps) EXPECT_FALSE(step.title.empty());
     if (info.question.choices.empty()) {
       EXPECT_LT(info.question.low, info.question.high);

@@ -50,6 +50,11 @@ struct EnumNames<TransferOp> {
 };
 inline constexpr int kTransferPieces = 32;
 
+// Number of arrays that an operation of a CPU device touches. Each array is moved once.
+constexpr int array_count(TransferOp op) {
+  return op == TransferOp::Copy ? 2 : op == TransferOp::Triad ? 3 : 1;
+}
+
 struct StartTransfers {
   std::vector<Device> from;  // empty: every device
   std::vector<Device> to;    // empty: every device

@@ -331,14 +331,6 @@ TransferPlan plan_transfers(const StartTransfers& wanted, Machine& machine) {
   return plan;
 }
 
-int array_count(TransferOp op) {
-  switch (op) {
-    case TransferOp::Copy: return 2;
-    case TransferOp::Triad: return 3;
-    default: return 1;
-  }
-}
-
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes) {
   if (series.mover == TransferMover::Threads) return array_count(series.op) * bytes;
   if (series.op == TransferOp::Chase) return sizeof(std::uint32_t);

@@ -34,10 +34,6 @@ struct TransferPlan {
 // not exist.
 TransferPlan plan_transfers(const StartTransfers& request, Machine& machine);
 
-// Number of arrays that an operation of a CPU device touches: two for copy, three for triad,
-// otherwise one. Each array is moved once.
-int array_count(TransferOp op);
-
 // Bytes that one operation on arrays of `bytes` moves, as defined by TransferOp; for a pointer
 // chase, those of one read.
 std::int64_t moved_bytes(const TransferSeries& series, std::int64_t bytes);

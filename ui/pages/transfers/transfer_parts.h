@@ -6,8 +6,8 @@
 
 namespace lab::ui {
 
-// One line: the fastest copies of the shown pair and the largest ones. Draws nothing before two
-// sizes were measured.
+// The fastest copies of the shown pair and the largest ones, once two sizes were measured, and how
+// the plots count bytes.
 void draw_transfer_headline(const Panel& p, const TransferResults& results);
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept);
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);

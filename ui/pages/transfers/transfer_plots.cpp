@@ -165,24 +165,61 @@ std::string title_with(const Panel& p, std::string_view text, const Kept<Transfe
   return fmt::format("{}   {}", text, dashed);
 }
 
-// The levels of memory of a copy, or of the pair's first fitted case; of all threads if both were
-// measured, as the solid lines.
-std::vector<plot::Band> level_bands(const TransferResults& results,
-                                    const std::pair<Device, Device>& pair) {
+// The fit whose levels of memory are drawn: of a copy, or of the first fitted case; of all threads
+// if both were measured, as the solid lines. Null if no fit has several levels.
+const TransferFit* drawn_levels(const std::vector<const TransferCase*>& cases) {
   const TransferFit* fit = nullptr;
-  for (const TransferCase* c : by_threads(results, pair)) {
+  for (const TransferCase* c : cases) {
     if (!c->fit) continue;
     if (fit == nullptr || (c->op == TransferOp::Copy && fit->op != TransferOp::Copy)) {
       fit = &*c->fit;
     }
   }
+  return fit == nullptr || fit->levels.size() < 2 ? nullptr : fit;
+}
+
+std::vector<plot::Band> level_bands(const std::vector<const TransferCase*>& cases) {
   std::vector<plot::Band> bands;
-  if (fit == nullptr || fit->levels.size() < 2) return bands;
+  const TransferFit* fit = drawn_levels(cases);
+  if (fit == nullptr) return bands;
   for (const TransferLevel& level : fit->levels) {
     bands.push_back({tr(level.name), level.to_bytes > 0 ? static_cast<double>(level.to_bytes)
                                                         : std::numeric_limits<double>::infinity()});
   }
   return bands;
+}
+
+// Whether the bandwidths span so much that a linear axis would show the fastest part only.
+bool spans_a_decade(const std::vector<const TransferCase*>& cases) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const TransferCase* c : cases) {
+    for (const double gb_per_s : c->gb_per_s) {
+      if (gb_per_s <= 0) continue;
+      least = std::min(least, gb_per_s);
+      most = std::max(most, gb_per_s);
+    }
+  }
+  return most > 10 * least;
+}
+
+// Which bytes are counted, and to which operation the lines of the levels belong.
+std::string counting_note(const std::vector<const TransferCase*>& cases,
+                          const std::pair<Device, Device>& pair) {
+  const bool both_ends = pair.first == pair.second || (!is_gpu(pair.first) && !is_gpu(pair.second));
+  std::string text = both_ends ? tr("GB/s counts the bytes read and the bytes written: a copy of "
+                                    "1 MiB moves 2 MiB.")
+                               : tr("GB/s counts the bytes of a copy once.");
+  const TransferFit* fit = drawn_levels(cases);
+  if (fit == nullptr) return text;
+  const bool others = std::ranges::any_of(
+      cases, [&](const TransferCase* c) { return array_count(c->op) != array_count(fit->op); });
+  if (!others) return text;
+  return text + " " +
+         (fit->op == TransferOp::Copy
+              ? std::string(tr("The lines of the levels are those of a copy, whose two arrays "
+                               "share a level; a read or write has one and leaves it at twice the "
+                               "size."))
+              : trf("The lines of the levels are those of {}.", to_string(fit->op)));
 }
 
 }  // namespace
@@ -209,17 +246,24 @@ void draw_pair_choice(const Panel& p, const TransferResults& results) {
 }
 
 void draw_transfer_headline(const Panel& p, const TransferResults& results) {
-  const std::string text = headline(results, shown_pair(p, results));
-  if (text.empty()) return;
-  heading(p.ui, text);
-  record_item(p.ui, "transfers/headline", "text", text);
+  const std::pair<Device, Device> pair = shown_pair(p, results);
+  const auto cases = by_threads(results, pair);
+  if (cases.empty()) return;
+  if (const std::string text = headline(results, pair); !text.empty()) {
+    heading(p.ui, text);
+    record_item(p.ui, "transfers/headline", "text", text);
+  }
+  const std::string note = counting_note(cases, pair);
+  muted(p.ui, note);
+  record_item(p.ui, "transfers/counting", "text", note);
 }
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   const plot::Axis size{
       .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
-  const std::vector<plot::Band> bands = level_bands(shown(kept), shown_pair(p, shown(kept)));
+  const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
+  const std::vector<plot::Band> bands = level_bands(cases);
   const plot::Options options{.height = 270,
                               .grows = true,
                               .cursor = &p.view.cursor,
@@ -233,20 +277,21 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with(p, tr("Bandwidth over size"), kept),
                 {.hint = tr("Bytes moved, as counted by STREAM, divided by the median time. The "
-                            "band spans p10 to p90. A copy uses two arrays, so it no longer fits "
-                            "a cache once each array exceeds half of the cache."),
+                            "band spans p10 to p90. The axis is logarithmic where bandwidths "
+                            "differ by more than a factor of ten; right-click the plot to change "
+                            "it."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
     plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
-    if (towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
+    if (spans_a_decade(cases) || towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
       axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
     }
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
                curves(p, kept, {TransferQuantity::Bandwidth}, reference, fitting), options, p.out);
   }
   pair.next();
-  const double largest = largest_timed(by_threads(shown(kept), shown_pair(p, shown(kept))));
+  const double largest = largest_timed(cases);
   const bool cut = largest < kAllSizes;
   const char* const title = cut ? tr("Time of small arrays") : tr("Time over size");
   if (Card card(p, "transfers/latency", title_with(p, title, kept),

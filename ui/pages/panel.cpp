@@ -84,6 +84,17 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
   return why.empty() && (clicked || (main && p.start_pressed));
 }
 
+void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
+                   double case_s) {
+  if (estimate.cases == 0) return;
+  const std::string text = trf("{}, {} cases", about(estimate.seconds), estimate.cases);
+  caption(p.ui, text);
+  record_item(p.ui, path, "text", text);
+  hint(p.ui, trf("Estimated from the time per case, {}. Many cases end earlier, once their spread "
+                 "is below 2 %; verifying the results takes longer on a busy machine.",
+                 format_seconds(case_s)));
+}
+
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label) {
   const std::string why = busy_reason(p);
@@ -408,6 +419,14 @@ std::string percent(const Maybe<double>& share) {
 
 std::string gflops_text(double gflops) {
   return format_si(gflops * 1e9, "FLOP/s");
+}
+
+std::string about(double seconds) {
+  constexpr double kMinute = 60, kHour = 3600;
+  if (seconds < 1) return tr("less than 1 s");
+  if (seconds < 2 * kMinute) return trf("about {:.0f} s", seconds);
+  if (seconds < 2 * kHour) return trf("about {:.0f} min", seconds / kMinute);
+  return trf("about {:.1f} h", seconds / kHour);
 }
 
 std::string gb_per_s_text(double gb_per_s) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "ui/model/run_estimate.h"
 #include "ui/pages/lab_view.h"
 #include "ui/widgets/widgets.h"
 
@@ -52,6 +53,10 @@ void cancel(const Panel& p);
 // Ctrl+Enter presses it.
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main);
+
+// How long a run takes, to be drawn above its button; nothing without cases.
+void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
+                   double case_s);
 
 // Shown instead of results: a sentence and the button that produces some. While another job runs,
 // names it and offers to stop it, after a confirmation, instead. Returns true when clicked.
@@ -281,6 +286,7 @@ std::string describe(const TransferSample& sample, CacheState cache);
 std::vector<std::string> device_names(const MachineInfo& machine);
 std::string gflops_text(double gflops);
 std::string gb_per_s_text(double gb_per_s);
+std::string about(double seconds);  // "about 41 min", "about 3.2 h", "less than 1 s"
 
 // Returns the message of the lab::Error that `make` throws; empty if it does not throw.
 template <typename Make>

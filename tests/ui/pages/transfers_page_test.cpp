@@ -67,6 +67,36 @@ TEST(TransferCurves, LabelTheLevelsOfMemory) {
   EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/band/L1")) << "not fitted";
 }
 
+TEST(TransferCurves, BandwidthsBeyondADecadeAreLogarithmic) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  const auto begins_at_0 = [&] {
+    return value(lab, "transfers/plot/bandwidth").find("y 0..") != std::string::npos;
+  };
+  EXPECT_TRUE(begins_at_0()) << value(lab, "transfers/plot/bandwidth");
+  lab.model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
+  for (const double gb_per_s : {10.0, 150.0}) {
+    const auto bytes = static_cast<std::int64_t>(gb_per_s) * kKiB;
+    lab.model.apply(
+        event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, bytes, gb_per_s)));
+  }
+  lab.frames(3);
+  EXPECT_FALSE(begins_at_0()) << value(lab, "transfers/plot/bandwidth");
+  lab.click("transfers/plot/bandwidth", 1);
+  lab.click("transfers/plot/bandwidth/menu/log-y");
+  EXPECT_TRUE(begins_at_0()) << "the user's choice";
+}
+
+TEST(TransferCurves, SayWhichBytesAndWhoseLevels) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  const auto said = [&] { return lab.backend.find("transfers/counting")->label; };
+  EXPECT_NE(said().find("a copy of 1 MiB moves 2 MiB"), std::string::npos) << said();
+  EXPECT_NE(said().find("levels are those of a copy"), std::string::npos) << said();
+  lab.click("transfers/shown_pair/cpu:0 to cpu:1");
+  EXPECT_EQ(said().find("levels"), std::string::npos) << "not fitted: " << said();
+}
+
 // A sweep of other devices is drawn over the previous one only where both measured the same pair.
 TEST(TransferCurves, PreviousOnesAreOfTheSamePair) {
   Lab lab(two_devices(), 1, kWide);
@@ -224,6 +254,17 @@ TEST(TransferForm, QuickReplacesSizesAndOperations) {
   lab.click("transfers/run");
   ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].quick);
+}
+
+TEST(TransferForm, SaysHowLongASweepTakes) {
+  Lab lab(Model(machine_of(2)), 1, kWide);
+  lab.view.forms.transfers.sizes = "1KiB..8KiB";
+  lab.open(Page::Transfers);
+  const ui::WidgetRect* said = lab.backend.find("transfers/estimate");
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->label, "about 40 s, 80 cases");
+  lab.click("transfers/quick");
+  EXPECT_FALSE(lab.visible("transfers/estimate")) << "its label says how long";
 }
 
 TEST(TransferForm, ALiveRunIsNeverQuick) {

@@ -143,6 +143,11 @@ void matmul_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
+  if (error.empty()) {
+    const StartMatmul request = to_command(form, machine, false);
+    estimate_note(p, "matmul/estimate", estimate_of(request, machine, p.model.rungs()),
+                  request.budget_s);
+  }
   if (form.request.together) {
     form_actions(p, 130, [&] {
       if (start_button(p, "matmul/run", tr("Run at once"), error, true)) {
@@ -243,6 +248,7 @@ void matmul_results(const Panel& p) {
   if (shown(kept).request.live) {
     draw_live_matmul(p, kept);
   } else {
+    draw_device_choice(p, shown(kept));
     Pair pair(p, 680, spare_height(p));
     pair.next();
     draw_matmul_ladder(p, kept);

@@ -15,15 +15,6 @@ namespace {
 constexpr double kShort_s = 120;
 constexpr double kTooLong_s = 150;  // from here on, the short version is offered
 
-// "about 41 min", "about 3.2 h", "less than 1 s".
-std::string about(double seconds) {
-  constexpr double kMinute = 60, kHour = 3600;
-  if (seconds < 1) return tr("less than 1 s");
-  if (seconds < 2 * kMinute) return trf("about {:.0f} s", seconds);
-  if (seconds < 2 * kHour) return trf("about {:.0f} min", seconds / kMinute);
-  return trf("about {:.1f} h", seconds / kHour);
-}
-
 std::string devices_text(const StartTraining& request) {
   return request.devices.size() == 1 ? lab::to_string(request.devices.front())
                                      : trf("{} devices", request.devices.size());

@@ -104,6 +104,10 @@ void transfers_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
+  if (error.empty()) {
+    const StartTransfers request = to_command(form, machine, false);
+    estimate_note(p, "transfers/estimate", estimate_of(request, machine), request.budget_s);
+  }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();

@@ -1,0 +1,98 @@
+#include "ui/model/run_estimate.h"
+
+#include <algorithm>
+
+namespace lab::ui {
+namespace {
+
+// Rough rate at which an array is allocated, filled and verified.
+constexpr double kPrepared_bytes_per_s = 1e9;
+
+bool contains(const std::vector<Device>& asked, Device device) {
+  return asked.empty() || std::ranges::find(asked, device) != asked.end();
+}
+
+// What a sweep measures per size.
+struct Series {
+  std::size_t count = 0;
+  std::size_t arrays = 0;  // of all of them
+  void add(std::size_t series, TransferOp op) {
+    count += series;
+    arrays += series * static_cast<std::size_t>(array_count(op));
+  }
+};
+
+std::size_t thread_counts(const StartTransfers& request, const DeviceInfo& to) {
+  const bool several = to.cores.size() > 1;  // otherwise both counts are the same
+  const bool all = request.all_threads && (several || !request.one_thread);
+  return (request.one_thread ? 1U : 0U) + (all ? 1U : 0U);
+}
+
+// Ways in which an operation is measured: by copy engine or kernel, from pageable or pinned memory,
+// by either of two GPUs.
+std::size_t gpu_ways(TransferOp op, Device from, Device to) {
+  const bool within = from == to, peers = !within && is_gpu(from) && is_gpu(to);
+  const bool from_host = !is_gpu(from);
+  switch (op) {
+    case TransferOp::Copy: return within ? 2 : peers ? 6 : 3;
+    case TransferOp::Pieces: return within || peers ? 2 : 3;
+    case TransferOp::Both: return within ? 0 : peers ? 4 : from_host ? 2 : 0;
+    case TransferOp::Chase: return within || peers || from_host ? 1 : 0;
+    default: return 0;
+  }
+}
+
+void add_series(Series& series, const StartTransfers& request, const DeviceInfo& from,
+                const DeviceInfo& to) {
+  if (!is_timed(from.device) || !is_timed(to.device)) return;
+  const bool with_gpu = is_gpu(from.device) || is_gpu(to.device);
+  for (const TransferOp op : request.ops) {
+    if (with_gpu) {
+      series.add(gpu_ways(op, from.device, to.device), op);
+    } else if (op == TransferOp::Copy || (from.device == to.device && op <= TransferOp::Triad)) {
+      series.add(thread_counts(request, to), op);
+    }
+  }
+}
+
+bool is_asked(const StartMatmul& request, const RungInfo& rung) {
+  return takes(rung, request.dtype) &&
+         (request.kernels.empty() ||
+          std::ranges::find(request.kernels, rung.name) != request.kernels.end());
+}
+
+}  // namespace
+
+RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machine) {
+  if (request.quick || request.live) return {};
+  Series series;
+  for (const DeviceInfo& from : machine.devices) {
+    if (!contains(request.from, from.device)) continue;
+    for (const DeviceInfo& to : machine.devices) {
+      if (contains(request.to, to.device)) add_series(series, request, from, to);
+    }
+  }
+  double bytes = 0;
+  for (const std::int64_t size : request.sizes_bytes) bytes += static_cast<double>(size);
+  const std::size_t cases = series.count * request.sizes_bytes.size();
+  return {cases, static_cast<double>(cases) * request.budget_s +
+                     static_cast<double>(series.arrays) * bytes / kPrepared_bytes_per_s};
+}
+
+RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
+                        const std::vector<RungInfo>& rungs) {
+  if (request.together || request.live) return {};
+  const bool best = request.kernels == std::vector<std::string>{"best"};
+  std::size_t kernels = 0;
+  for (const DeviceInfo& info : machine.devices) {
+    if (!is_timed(info.device) || !contains(request.devices, info.device)) continue;
+    kernels +=
+        best ? 1 : static_cast<std::size_t>(std::ranges::count_if(rungs, [&](const RungInfo& rung) {
+          return rung.device == info.device && is_asked(request, rung);
+        }));
+  }
+  const std::size_t cases = kernels * request.sizes.size();
+  return {cases, static_cast<double>(cases) * request.budget_s};
+}
+
+}  // namespace lab::ui

@@ -15,7 +15,9 @@ std::string result_of(const TourResults& results) {
     if (figure.device != results.figures.front().device || !figure.missing.empty()) continue;
     values.push_back(value_text(figure));
   }
-  return fmt::format("{}", fmt::join(values, ", "));
+  if (values.empty()) return "";
+  return fmt::format("{} {}", lab::to_string(results.figures.front().device),
+                     fmt::join(values, ", "));
 }
 
 std::string result_of(const TransferResults& results) {

@@ -40,6 +40,12 @@ TEST(TourPage, OneButtonMeasuresAllDevices) {
   EXPECT_TRUE(lab.sent<StartTour>()[0].devices.empty());
 }
 
+TEST(TourPage, ItsEndNamesTheDeviceOfTheFigures) {
+  const ui::Model model = make_scene(Page::Tour, Scene::Done);
+  const std::string& end = model.log().back().text;
+  EXPECT_NE(end.find("done: cpu:0 187 GFLOP/s"), std::string::npos) << end;
+}
+
 TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
   Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
   lab.open(Page::Tour);

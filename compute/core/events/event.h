@@ -132,6 +132,9 @@ struct RungInfo {
   std::string sentence;  // what the rung adds and why that helps
   bool library = false;
   std::vector<Precision> takes = {};  // supported operand types; empty: unknown
+  // The processor whose kernels a library has chosen, "Haswell"; empty: unknown, as before the
+  // library is first used.
+  std::string chosen = {};
 };
 
 // Returns whether the rung supports operands of type `precision`; true if its types are unknown.

@@ -178,6 +178,13 @@ class CpuLadder final : public DeviceLadder {
     return found;
   }
 
+  std::string chosen(const RungInfo& info) const override {
+    for (const Rung& rung : cpu_ladder()) {
+      if (rung.name == info.name && rung.chosen != nullptr) return rung.chosen(device_.threads());
+    }
+    return {};
+  }
+
   const MeasuredBandwidths& bandwidths(const std::stop_token& stop) override {
     return bandwidths_of(device_, stop);
   }

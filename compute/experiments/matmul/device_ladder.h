@@ -29,6 +29,8 @@ class DeviceLadder {
   // Peaks of one thread and of all threads, or of the whole GPU; shares of peak refer to the last
   // one. Empty if the device has no instructions for the precision.
   virtual std::vector<PeakSample> peaks(const MeasureOptions& options) = 0;
+  // RungInfo::chosen of a rung that has multiplied.
+  virtual std::string chosen(const RungInfo& rung) const = 0;
   // Measured once per device, then cached.
   virtual const MeasuredBandwidths& bandwidths(const std::stop_token& stop) = 0;
   // Creates the operands of one size on the device. Every rung must support the precision. The

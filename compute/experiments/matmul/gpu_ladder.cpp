@@ -197,6 +197,7 @@ class GpuLadder final : public DeviceLadder {
       : host_(machine.at(cpu())), device_(device), precision_(precision) {}
 
   std::string remark() const override { return {}; }
+  std::string chosen(const RungInfo& /*rung*/) const override { return {}; }
 
   std::vector<PeakSample> peaks(const MeasureOptions& options) override {
     const auto peak = measure_gpu_peak(device_, precision_, options);

@@ -200,10 +200,20 @@ class MatmulLadder final : public Experiment {
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
+      if (i == 0) emit_chosen(ctx, *ladder, rungs);
       for (const RungInfo* rung : bench.failed_rungs()) {
         failed_.insert(trf("{} on {}", rung->name, to_string(device)));
       }
       run_size(ctx, device, bench, i);
+    }
+  }
+
+  // Libraries have chosen their kernels by their first product.
+  static void emit_chosen(RunContext& ctx, const DeviceLadder& ladder,
+                          const std::vector<RungInfo>& rungs) {
+    for (RungInfo rung : rungs) {
+      rung.chosen = ladder.chosen(rung);
+      if (!rung.chosen.empty()) ctx.emit(std::move(rung));
     }
   }
 

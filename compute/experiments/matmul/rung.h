@@ -2,6 +2,7 @@
 // One rung of the CPU ladder: a matrix multiplication with its names and description.
 #include <span>
 #include <stop_token>
+#include <string>
 #include <type_traits>
 
 #include "compute/core/fields/enum_names.h"
@@ -29,6 +30,8 @@ struct Rung {
   RungFunction run;
   Bf16RungFunction run_bf16 = nullptr;  // null: FP32 only
   const char* bf16_sentence = "";       // replaces `sentence` for bf16 operands
+  // Returns RungInfo::chosen, once the rung has multiplied on `pool`; null: unknown.
+  std::string (*chosen)(const ThreadPool& pool) = nullptr;
 };
 
 // Calls `product` once for all of `args`, or for consecutive blocks of rows if the product is

@@ -32,6 +32,7 @@ struct OpenBlas {
   decltype(&cblas_sgemm) sgemm;
   decltype(&openblas_get_num_threads) get_num_threads;
   decltype(&openblas_set_num_threads) set_num_threads;
+  decltype(&openblas_get_corename) get_corename;  // null in versions without it
 };
 
 // Why the address space has no room for OpenBLAS's buffers, 128 MiB per thread; empty if it has.
@@ -68,7 +69,8 @@ Maybe<OpenBlas> open_openblas() {
   const OpenBlas found{
       library->function<decltype(OpenBlas::sgemm)>("cblas_sgemm"),
       library->function<decltype(OpenBlas::get_num_threads)>("openblas_get_num_threads"),
-      library->function<decltype(OpenBlas::set_num_threads)>("openblas_set_num_threads")};
+      library->function<decltype(OpenBlas::set_num_threads)>("openblas_set_num_threads"),
+      library->function<decltype(OpenBlas::get_corename)>("openblas_get_corename")};
   if (found.sgemm == nullptr || found.get_num_threads == nullptr ||
       found.set_num_threads == nullptr) {
     return Found::missing(
@@ -97,13 +99,24 @@ class OnAllCores {
   bool widened_ = false;
 };
 
-// OpenBLAS with as many threads as `pool`. It is opened at its first product rather than linked,
-// because it starts its threads as it loads. Throws Error(Unsupported).
-const OpenBlas& openblas_for(const ThreadPool& pool) {
+// OpenBLAS is opened at its first product rather than linked, because it starts its threads as it
+// loads.
+const Maybe<OpenBlas>& opened_openblas(const ThreadPool& pool) {
   static const Maybe<OpenBlas> opened = [&] {
     const OnAllCores widened(pool);
     return open_openblas();
   }();
+  return opened;
+}
+
+std::string core_name(const ThreadPool& pool) {
+  const Maybe<OpenBlas>& opened = opened_openblas(pool);
+  return opened && opened->get_corename != nullptr ? opened->get_corename() : "";
+}
+
+// OpenBLAS with as many threads as `pool`. Throws Error(Unsupported).
+const OpenBlas& openblas_for(const ThreadPool& pool) {
+  const Maybe<OpenBlas>& opened = opened_openblas(pool);
   if (!opened) throw Error(Errc::Unsupported, opened.reason());
   if (opened->get_num_threads() != pool.size()) {
     const OnAllCores widened(pool);
@@ -128,11 +141,16 @@ void openblas_gemm(const GemmArgs& g, ThreadPool* pool) {
 }  // namespace
 
 Rung openblas_rung() {
-  return {"openblas", "OpenBLAS",
+  return {"openblas",
+          "OpenBLAS",
           LAB_TEXT("The BLAS that most Linux programs use, with kernels in assembly: what a "
                    "program gets without tuning. A version older than the processor uses kernels "
                    "for an earlier one, far below its peak."),
-          true, &in_row_blocks<&openblas_gemm, GemmArgs>};
+          true,
+          &in_row_blocks<&openblas_gemm, GemmArgs>,
+          nullptr,
+          "",
+          &core_name};
 }
 
 }  // namespace lab

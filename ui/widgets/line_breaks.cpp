@@ -40,7 +40,11 @@ bool may_break(unsigned before, unsigned after) {
   return is_wide(before) || is_wide(after);
 }
 
-constexpr unsigned kPlusMinus = 0xB1;
+// "0.77 +- 0.05", "N = 512"
+bool joins_numbers(unsigned c) {
+  constexpr unsigned kPlusMinus = 0xB1;
+  return c == kPlusMinus || c == '=';
+}
 
 // Whether a text begins with a unit, as in "MiB, of which".
 bool begins_with_unit(std::string_view text) {
@@ -79,7 +83,7 @@ std::string divide(ImFont* font, std::string_view text, float width) {
     const unsigned c = next_character(at, end);
     const float advance = font->GetCharAdvance(static_cast<ImWchar>(c));
     const bool inside_quantity =
-        before == ' ' && (c == kPlusMinus || second == kPlusMinus ||
+        before == ' ' && (joins_numbers(c) || joins_numbers(second) ||
                           (second >= '0' && second <= '9' &&
                            begins_with_unit({here, static_cast<std::size_t>(end - here)})));
     if (before != '\n' && may_break(before, c) && !inside_quantity) {

@@ -247,8 +247,8 @@ TEST(MatmulLadder, StartsWithTheWayFromTheFirstRungToTheFastest) {
   lab.open(Page::Matmul);
   EXPECT_EQ(
       lab.backend.find("matmul/ladder_sentence")->label,
-      "The lab's fastest kernel reaches 64 % of the peak, 16.0 times the speed of three plain "
-      "loops. The best library reaches 256 %.");
+      "On cpu:0 at N = 1024, the lab's fastest kernel reaches 64 % of the peak, 16.0 times the "
+      "speed of three plain loops. The best library reaches 256 %.");
 }
 
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
@@ -273,8 +273,8 @@ TEST(MatmulLadder, ComparesWithAShorterCurveAtItsSize) {
   lab.open(Page::Matmul);
   EXPECT_EQ(
       lab.backend.find("matmul/ladder_sentence")->label,
-      "The lab's fastest kernel reaches 40 % of the peak, 40.0 times the speed of three plain "
-      "loops at N = 64.");
+      "On cpu:0 at N = 128, the lab's fastest kernel reaches 40 % of the peak, 40.0 times the "
+      "speed of three plain loops at N = 64.");
 }
 
 TEST(MatmulLadder, NamesTheSizeOfAShorterCurveBesideItsSpeed) {
@@ -342,6 +342,48 @@ TEST(MatmulLadder, OfManyDevicesIsThatOfTheChosenOne) {
   lab.frames(3);
   EXPECT_FALSE(lab.visible("matmul/ladder/cpu:0/simd"));
   EXPECT_TRUE(lab.visible("matmul/ladder/cpu:1/simd"));
+}
+
+TEST(MatmulLadder, OfTwoDevicesIsThatOfTheChosenOneInALowWindow) {
+  const auto job = [] {
+    return matmul_job(
+        {matmul_sample(cpu(0), "simd", 64, 100), matmul_sample(cpu(1), "simd", 64, 100)});
+  };
+  Lab low(job(), 1, {1280, 720});
+  low.open(Page::Matmul);
+  EXPECT_TRUE(low.visible("matmul/ladder/cpu:0/simd"));
+  EXPECT_FALSE(low.visible("matmul/ladder/cpu:1/simd"));
+  Lab high(job(), 1, kLarge);
+  high.open(Page::Matmul);
+  EXPECT_TRUE(high.visible("matmul/ladder/cpu:1/simd"));
+}
+
+TEST(MatmulLadder, NamesTheKernelsThatASlowLibraryHasChosen) {
+  const auto job = [](double gflops) {
+    RungInfo rung{cpu(), "openblas", "OpenBLAS", "What it adds.", true};
+    rung.chosen = "Prescott";
+    MatmulSample sample = matmul_sample(cpu(), "openblas", 64, gflops);
+    sample.library = true;
+    return matmul_job({rung, matmul_sample(cpu(), "simd", 64, 100), sample, JobFinished{}});
+  };
+  Lab lab(job(20), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* said = lab.backend.find("matmul/chosen_kernels");
+  ASSERT_NE(said, nullptr);
+  EXPECT_NE(said->label.find("its kernels for Prescott"), std::string::npos) << said->label;
+  lab.show(job(90));
+  EXPECT_FALSE(lab.visible("matmul/chosen_kernels")) << "fast enough";
+}
+
+TEST(MatmulForm, SaysHowLongALadderTakes) {
+  Model model(machine_of(2));
+  for (const char* name : {"naive", "simd"}) {
+    model.apply(event(0, 0, RungInfo{cpu(1), name, name, "What it adds."}));
+  }
+  Lab lab(std::move(model), 1, kLarge);
+  lab.view.forms.matmul.sizes = "64..256";
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 3 s, 6 cases");
 }
 
 TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {

@@ -51,6 +51,7 @@ TEST(LineBreaks, KeepANumberWithItsUnit) {
   }
   EXPECT_EQ(break_lines(font, "it is 0.77 \u00b1 0.05", text_size(font, "0.77 \u00b1 0.05").x + 1),
             "it is\n0.77 \u00b1 0.05");
+  EXPECT_EQ(break_lines(font, "at N = 512", text_size(font, "N = 512").x + 1), "at\nN = 512");
   EXPECT_EQ(break_lines(font, "2 steps", text_size(font, "steps").x), "2\nsteps") << "not a unit";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "compute/core/language.h"
@@ -22,6 +23,7 @@ const MatmulSample* sample_of(const KernelResults* k, std::int64_t size) {
 struct Line {
   Device device;
   std::string name, title, sentence;
+  std::string chosen;  // as in RungInfo
   bool library = false;
   bool failed = false;  // at some size; without a sample it has not been timed at all
   const MatmulSample* sample = nullptr;
@@ -61,6 +63,7 @@ std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device 
                      .name = rung.name,
                      .title = tr(rung.title),
                      .sentence = tr(rung.sentence),
+                     .chosen = rung.chosen,
                      .library = rung.library,
                      .failed = has_failed(results, device, rung.name),
                      .sample = sample_of(k, size)});
@@ -73,6 +76,7 @@ std::vector<Line> lines_of(const Panel& p, const MatmulResults& results, Device 
                        .name = k.name,
                        .title = k.name,
                        .sentence = {},
+                       .chosen = {},
                        .library = k.library,
                        .sample = sample_of(&k, size)});
     }
@@ -96,12 +100,13 @@ std::string name_text(const Line& line, bool with_title) {
 }
 
 struct Bars {
-  float left, right;     // pixels
-  bool below;            // texts are above the bar, not beside it
-  double library_share;  // 0: none measured
-  std::int64_t size;     // size of most bars' samples
-  bool of_peak = false;  // shares are of the peak, otherwise of the fastest
-  float share = 0;       // pixels from `right` to the end of the shares
+  float left, right;        // pixels
+  bool below;               // texts are above the bar, not beside it
+  double library_share;     // 0: none measured
+  std::int64_t size;        // size of most bars' samples
+  bool of_peak = false;     // shares are of the peak, otherwise of the fastest
+  bool names_size = false;  // a bar of another size names it; otherwise the key does
+  float share = 0;          // pixels from `right` to the end of the shares
 };
 
 // Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
@@ -133,7 +138,8 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
-  const Value value = value_of(line, share, bars.size);
+  Value value = value_of(line, share, bars.size);
+  if (!bars.names_size) value.size.clear();
   const ImU32 ink = line.sample != nullptr ? ui.theme->text
                     : line.failed          ? ui.theme->bad
                                            : ui.theme->muted;
@@ -205,6 +211,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
 // Widths required by the texts beside the bars, in pixels.
 struct TextColumns {
   float name = 0, share = 0, rest = 0;
+  bool names_size = false;  // as in Bars
   float value() const { return share + rest; }
 };
 
@@ -233,10 +240,21 @@ Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
   return ladder;
 }
 
+// The sizes of the bars that were not measured at their ladder's size.
+std::set<std::int64_t> smaller_sizes(const std::vector<Ladder>& ladders) {
+  std::set<std::int64_t> sizes;
+  for (const Ladder& ladder : ladders) {
+    for (const Line& line : ladder.lines) {
+      if (line.sample != nullptr && line.sample->n != ladder.size) sizes.insert(line.sample->n);
+    }
+  }
+  return sizes;
+}
+
 // The same for all devices, so that their bars can be compared.
 TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
   const Ui& ui = p.ui;
-  TextColumns columns;
+  TextColumns columns{.names_size = smaller_sizes(ladders).size() > 1};
   const auto widen = [&](float& column, const std::string& text, float margin) {
     column = std::max(column, text_size(ui.fonts.caption, text).x + ui.px(margin));
   };
@@ -244,8 +262,8 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
     for (const Line& line : ladder.lines) {
       const Value value = value_of(line, ladder.share(line), ladder.size);
       const std::string name = name_text(line, false);
-      widen(columns.name, value.size.empty() ? name : name + value.size,
-            value.size.empty() ? 20 : 30);
+      const bool beside = columns.names_size && !value.size.empty();
+      widen(columns.name, beside ? name + value.size : name, beside ? 30 : 20);
       widen(columns.share, value.share, 8);
       widen(columns.rest, value.rest, kBetweenValues + 4);
     }
@@ -310,13 +328,15 @@ std::string ladder_sentence(const Ladder& ladder) {
   const char* const slow =
       is_gpu(ladder.device) ? tr("one thread per element") : tr("three plain loops");
   const std::int64_t n = plain->sample->n;
+  const std::string device = lab::to_string(ladder.device);
   std::string text =
       n == best->sample->n
-          ? trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of {}.", share,
-                times, slow)
-          : trf("The lab's fastest kernel reaches {} of the peak, {} times the speed of {} at "
-                "N = {}.",
-                share, times, slow, n);
+          ? trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
+                "speed of {}.",
+                device, n, share, times, slow)
+          : trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
+                "speed of {} at N = {}.",
+                device, best->sample->n, share, times, slow, n);
   if (const Line* library = fastest_of(ladder, true)) {
     text += " " + trf("The best library reaches {}.", percent(ladder.share(*library)));
   }
@@ -327,26 +347,51 @@ std::string ladder_sentence(const Ladder& ladder) {
 void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
   const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
   if (ladder == ladders.end()) return;
-  std::string text = ladder_sentence(*ladder);
+  const std::string text = ladder_sentence(*ladder);
   if (text.empty()) return;
-  if (ladders.size() > 1) text = fmt::format("{}: {}", lab::to_string(device), text);
   body(p.ui, text);
   record_item(p.ui, "matmul/ladder_sentence", "text", text);
 }
 
+// Whether a library computes with kernels that it has for other processors, and is slow with them.
+bool has_unfit_kernels(const Ladder& ladder, const Line& line) {
+  constexpr double kSlow = 0.5;  // of the fastest kernel
+  return !line.chosen.empty() && line.sample != nullptr &&
+         line.sample->gflops < kSlow * ladder.best;
+}
+
+// Why a library is far behind.
+void draw_chosen(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
+  const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
+  if (ladder == ladders.end()) return;
+  for (const Line& line : ladder->lines) {
+    if (!has_unfit_kernels(*ladder, line)) continue;
+    const std::string text = trf("{} reaches only {}: it has chosen its kernels for {} processors.",
+                                 line.title, percent(ladder->share(line)), line.chosen);
+    muted(p.ui, text);
+    record_item(p.ui, "matmul/chosen_kernels", "text", text);
+    hint(p.ui, tr("A library chooses its kernels by the processor. A newer version may have some "
+                  "for this one."));
+  }
+}
+
 // Explains the marks on the bars, if there are any.
 void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
-  bool library = false, smaller = false, reference = false;
+  bool library = false, reference = false;
   for (const Ladder& ladder : ladders) {
     for (const Line& line : ladder.lines) {
       if (line.sample == nullptr) continue;
       library |= line.library;
-      smaller |= line.sample->n != ladder.size;
       reference |= marked(line, ladder.peak != nullptr);
     }
   }
+  const std::set<std::int64_t> smaller = smaller_sizes(ladders);
   if (library) caption(p.ui, tr("Vertical line: the fastest library."));
-  if (smaller) caption(p.ui, tr("Pale: measured up to a smaller N."));
+  if (smaller.size() == 1) {
+    caption(p.ui, trf("Pale: measured up to N = {}.", *smaller.begin()));
+  } else if (!smaller.empty()) {
+    caption(p.ui, tr("Pale: measured up to a smaller N."));
+  }
   if (reference) caption(p.ui, tr("Diamonds: the reference's share of its own peak."));
 }
 
@@ -385,6 +430,7 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
     bars.library_share = library;
     bars.size = size;
     bars.of_peak = peak != nullptr;
+    bars.names_size = columns.names_size;
     const double share = ladder.share(line);
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
@@ -392,6 +438,13 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
     record(ui, item, path, "bar", line.title, bar_text(value_of(line, share, size)));
   }
   ImGui::PopStyleVar();
+}
+
+// How many devices' ladders are drawn one below the other: more would push the axis of the curves
+// beside them, and the roofline, out of sight.
+std::size_t most_stacked(const Panel& p) {
+  constexpr float kTwo = 900;  // units
+  return ImGui::GetIO().DisplaySize.y >= p.ui.px(kTwo) ? 2 : 1;
 }
 
 }  // namespace
@@ -408,18 +461,21 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
     muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
                                       : tr("The peak is known; measuring the first kernel."));
   }
-  constexpr std::size_t kMostStacked = 2;  // more would push the roofline out of sight
   const std::vector<Device>& wanted = results.request.devices;
   const std::size_t all = wanted.empty() ? p.model.devices().size() : wanted.size();
-  if (std::max(all, devices.size()) > kMostStacked && !devices.empty()) {
+  if (std::max(all, devices.size()) > most_stacked(p) && !devices.empty()) {
     devices = {known_or_first(devices, shown_device(p, results))};
   }
   std::vector<Ladder> ladders;
   ladders.reserve(devices.size());
-  for (const Device device : devices) ladders.push_back(ladder_of(p, results, device));
+  for (const Device one : devices) ladders.push_back(ladder_of(p, results, one));
   const TextColumns columns = columns_of(p, ladders);
   const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
-  if (!unfinished) draw_sentence(p, ladders, shown_device(p, results));
+  const Device device = shown_device(p, results);
+  if (!unfinished) {
+    draw_sentence(p, ladders, device);
+    draw_chosen(p, ladders, device);
+  }
   draw_key(p, ladders);
   for (const Ladder& ladder : ladders) {
     if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});

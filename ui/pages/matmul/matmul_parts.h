@@ -27,8 +27,8 @@ plot::Series kernel_series(const Panel& p, const KernelResults& k);
 // A kernel's colour depends on its place in the device's ladder and is the same everywhere on the
 // page.
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel);
-// The device whose curves and roofline are shown, and among many whose ladder: the user's choice if
-// it has results, otherwise the first one that has.
+// The device whose curves and roofline are shown, and unless all ladders fit whose ladder: the
+// user's choice if it has results, otherwise the first one that has.
 Device shown_device(const Panel& p, const MatmulResults& results);
 // Selects that device; draws nothing if only one has results.
 void draw_device_choice(const Panel& p, const MatmulResults& results);

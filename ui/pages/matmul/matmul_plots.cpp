@@ -118,8 +118,8 @@ void draw_device_choice(const Panel& p, const MatmulResults& results) {
   choose_one(p,
              {.path = "matmul/shown_device",
               .label = tr("Device"),
-              .hint = tr("Whose curves and roofline are shown, and of more than two devices whose "
-                         "ladder. Each device has its own ceilings."),
+              .hint = tr("Whose ladder, curves and roofline are shown. A high window shows the "
+                         "ladders of two devices."),
               .most_segments = 4},
              devices, shown_device(p, results), p.view.forms.matmul.shown_device,
              [](Device device) { return lab::to_string(device); });
@@ -168,7 +168,6 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
        .dimmed = old});
   if (!card) return;
   const MatmulResults& results = shown(kept);
-  draw_device_choice(p, results);
   const Device device = shown_device(p, results);
   std::vector<plot::Series> series;
   if (kept.previous && !kept.current.empty()) {

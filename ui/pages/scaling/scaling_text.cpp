@@ -30,27 +30,79 @@ std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
       step, one.batch, rate);
 }
 
-constexpr double kWorthAWord = 0.03;  // of the lost time
+// Counts times in the last of four digits of a step, so that the texts of its parts add up to that
+// of the whole.
+class StepTicks {
+ public:
+  explicit StepTicks(double step_s) {
+    const double exponent = step_s > 0 ? std::floor(std::log10(step_s)) : 0;
+    tick_s_ = std::pow(10, exponent - 3);
+    for (const auto& [seconds, name] : kUnits) {
+      unit_s_ = seconds, unit_ = name;
+      if (step_s >= seconds) break;
+    }
+    decimals_ = std::max(0, static_cast<int>(std::lround(std::log10(unit_s_ / tick_s_))));
+  }
+  std::int64_t of(double seconds) const { return std::llround(seconds / tick_s_); }
+  std::string text(std::int64_t ticks) const {
+    return fmt::format("{:.{}f} {}", static_cast<double>(ticks) * tick_s_ / unit_s_, decimals_,
+                       unit_);
+  }
 
-std::vector<std::string> lost_parts(const StepParts& taken, double rest_s, double lost_s,
-                                    bool weak) {
+ private:
+  static constexpr std::pair<double, const char*> kUnits[] = {
+      {1, "s"}, {1e-3, "ms"}, {1e-6, "\u00b5s"}};
+  double tick_s_ = 1, unit_s_ = 1;
+  const char* unit_ = "s";
+  int decimals_ = 0;
+};
+
+// What a step takes beyond the ideal one, in ticks; `rest` is negative where the work got faster.
+struct LostTicks {
+  std::int64_t exposed = 0, wait = 0, hidden = 0, rest = 0;
+};
+
+std::vector<std::string> lost_parts(const LostTicks& lost, const StepTicks& ticks, bool weak) {
   std::vector<std::string> parts;
-  const auto matters = [lost_s](double seconds) { return seconds > kWorthAWord * lost_s; };
-  if (matters(taken.exposed_s)) {
-    parts.push_back(trf("{} of exposed all-reduce", format_seconds(taken.exposed_s)));
+  if (lost.exposed > 0) {
+    parts.push_back(trf("{} of exposed all-reduce", ticks.text(lost.exposed)));
   }
-  if (matters(taken.wait_s)) {
-    parts.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
+  if (lost.wait > 0) {
+    parts.push_back(trf("{} of waiting for the slowest device", ticks.text(lost.wait)));
   }
-  if (matters(taken.hidden_s)) {
+  if (lost.hidden > 0) {
     parts.push_back(
-        trf("{} that the hidden all-reduce takes from computing", format_seconds(taken.hidden_s)));
+        trf("{} that the hidden all-reduce takes from computing", ticks.text(lost.hidden)));
   }
-  if (matters(rest_s)) {
-    parts.push_back(weak ? trf("{} of slower parallel work", format_seconds(rest_s))
-                         : trf("{} of slower work on smaller parts", format_seconds(rest_s)));
+  if (lost.rest > 0) {
+    parts.push_back(weak ? trf("{} of slower parallel work", ticks.text(lost.rest))
+                         : trf("{} of slower work on smaller parts", ticks.text(lost.rest)));
   }
   return parts;
+}
+
+// The sum of the parts, and what faster work takes off it.
+std::string sum_sentence(const LostTicks& lost, const StepTicks& ticks, bool weak) {
+  const std::int64_t all = lost.exposed + lost.wait + lost.hidden + lost.rest;
+  const auto parts = lost_parts(lost, ticks, weak);
+  const std::string saved = ticks.text(-lost.rest);
+  if (lost.rest >= 0) {
+    return parts.empty() ? "" : trf("The difference of {}: {}.", ticks.text(all), list_text(parts));
+  }
+  if (parts.empty()) {
+    return weak ? trf("Faster work in parallel saves {}.", saved)
+                : trf("Faster work on smaller parts saves {}.", saved);
+  }
+  if (all > 0) {
+    return weak ? trf("The difference of {}: {}, less {} that faster work in parallel saves.",
+                      ticks.text(all), list_text(parts), saved)
+                : trf("The difference of {}: {}, less {} that faster work on smaller parts saves.",
+                      ticks.text(all), list_text(parts), saved);
+  }
+  return weak
+             ? trf("Faster work in parallel saves {}, which outweighs {}.", saved, list_text(parts))
+             : trf("Faster work on smaller parts saves {}, which outweighs {}.", saved,
+                   list_text(parts));
 }
 
 // Explains the difference between the step and the ideal step: an even share of one device's step
@@ -58,27 +110,19 @@ std::vector<std::string> lost_parts(const StepParts& taken, double rest_s, doubl
 std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
   const bool weak = point.mode == ScalingMode::Weak;
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
-  const double lost_s = point.step.median_s - ideal_s;
+  const StepTicks ticks(point.step.median_s);
+  const std::int64_t step = ticks.of(point.step.median_s), ideal = ticks.of(ideal_s);
   const StepParts taken = parts_of(point.split, point.step.median_s);
-  const double rest_s = lost_s - taken.exposed_s - taken.wait_s - taken.hidden_s;
-  const std::string step = format_seconds(point.step.median_s), ideal = format_seconds(ideal_s);
-  std::vector<std::string> sentences = {
-      weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
-           : trf("A step takes {}; divided evenly it would take {}.", step, ideal)};
-  if (lost_s <= 0) {
-    sentences.emplace_back(weak ? tr("Faster work in parallel outweighs all waiting.")
-                                : tr("Faster work on smaller parts outweighs all waiting."));
-    return fmt::format("{}", fmt::join(sentences, " "));
-  }
-  if (const auto parts = lost_parts(taken, rest_s, lost_s, weak); !parts.empty()) {
-    sentences.push_back(trf("The difference: {}.", list_text(parts)));
-  }
-  if (rest_s < -kWorthAWord * lost_s) {
-    const std::string recovered = format_seconds(-rest_s);
-    sentences.push_back(weak ? trf("Faster work in parallel recovers {}.", recovered)
-                             : trf("Faster work on smaller parts recovers {}.", recovered));
-  }
-  return fmt::format("{}", fmt::join(sentences, " "));
+  LostTicks lost{.exposed = ticks.of(taken.exposed_s),
+                 .wait = ticks.of(taken.wait_s),
+                 .hidden = ticks.of(taken.hidden_s)};
+  lost.rest = step - ideal - lost.exposed - lost.wait - lost.hidden;
+  const std::string takes = weak ? trf("A step takes {}; one device takes {} for its images.",
+                                       ticks.text(step), ticks.text(ideal))
+                                 : trf("A step takes {}; divided evenly it would take {}.",
+                                       ticks.text(step), ticks.text(ideal));
+  const std::string sum = sum_sentence(lost, ticks, weak);
+  return sum.empty() ? takes : takes + " " + sum;
 }
 
 std::string unsteady_sentence(const ScalingPoint& one) {

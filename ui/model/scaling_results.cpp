@@ -50,11 +50,21 @@ void refill(ScalingCurve& c) {
   fill(c.efficiency_high, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p10_s); });
 }
 
-void refill(PredictedCurve& c) {
+// `one`: the measured steps on which the predictions rest, or null.
+void refill(PredictedCurve& c, const Timing* one) {
   using P = const ScalingPrediction&;
+  const auto at_step = [one](P p, double value, double Timing::*seconds) {
+    if (one == nullptr || one->median_s <= 0) return value;
+    const double more_s = p.split.compute_s * (one->*seconds / one->median_s - 1);
+    return value * p.step_s / (p.step_s + more_s);
+  };
   fill(c.devices, c.points, [](P p) { return static_cast<double>(p.devices); });
   fill(c.speedup, c.points, [](P p) { return p.speedup; });
+  fill(c.speedup_low, c.points, [&](P p) { return at_step(p, p.speedup, &Timing::p90_s); });
+  fill(c.speedup_high, c.points, [&](P p) { return at_step(p, p.speedup, &Timing::p10_s); });
   fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
+  fill(c.efficiency_low, c.points, [&](P p) { return at_step(p, p.efficiency, &Timing::p90_s); });
+  fill(c.efficiency_high, c.points, [&](P p) { return at_step(p, p.efficiency, &Timing::p10_s); });
 }
 
 bool same_work(const StartTraining& a, const StartTraining& b) {
@@ -115,20 +125,18 @@ void ScalingResults::add(const ScalingPoint& point) {
 }
 
 void ScalingResults::add(const ScalingPrediction& prediction) {
+  const ScalingPoint* const from = basis();
   if (!prediction.measured_step_s) {
     std::string& why = withheld_[place(prediction.mode)];
     why = prediction.withheld;
     // A prediction alone may rest on the step measured by the experiment before it.
-    if (!request.measure && request.compute_s &&
-        one_device_step_s(request.training) == request.compute_s) {
-      why = why_withheld(checked(prediction.mode).points);
-    }
+    if (!request.measure && from != nullptr) why = why_withheld(checked(prediction.mode).points);
     if (!why.empty()) return;
   }
   auto& curves = prediction.measured_step_s ? checked_ : predicted_;
   PredictedCurve& curve = curves[place(prediction.mode)];
   put(curve.points, prediction);
-  refill(curve);
+  refill(curve, from == nullptr ? nullptr : &from->step);
 }
 
 void ScalingResults::keep_measured(const ScalingResults& earlier) {
@@ -138,12 +146,26 @@ void ScalingResults::keep_measured(const ScalingResults& earlier) {
   measured_with = earlier.measured_with;
 }
 
-std::optional<double> ScalingResults::one_device_step_s(const StartTraining& training) const {
-  if (!same_work(training, measured_with.training)) return std::nullopt;
+const ScalingPoint* ScalingResults::one_device() const {
   for (const ScalingCurve& curve : measured_) {
-    if (const ScalingPoint* one = curve.at(1)) return one->step.median_s;
+    if (const ScalingPoint* one = curve.at(1)) return one;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+const ScalingPoint* ScalingResults::basis() const {
+  if (request.measure) {
+    return request.compute_s || !request.reference_file.empty() ? nullptr : one_device();
+  }
+  const bool earlier =
+      request.compute_s && one_device_step_s(request.training) == request.compute_s;
+  return earlier ? one_device() : nullptr;
+}
+
+std::optional<double> ScalingResults::one_device_step_s(const StartTraining& training) const {
+  const ScalingPoint* const one = one_device();
+  if (one == nullptr || !same_work(training, measured_with.training)) return std::nullopt;
+  return one->step.median_s;
 }
 
 double ScalingResults::fixed_step_s() const {

@@ -33,7 +33,11 @@ struct ScalingCurve {
 
 struct PredictedCurve {
   std::vector<ScalingPrediction> points;
-  Column64 devices, speedup, efficiency;
+  Column64 devices;
+  // Low and high: if compute takes as long as in the measured steps of one device at p90 and p10.
+  // Equal where the prediction does not rest on measured steps.
+  Column64 speedup, speedup_low, speedup_high;
+  Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPrediction* at(int devices) const;
 };
@@ -68,6 +72,10 @@ struct ScalingResults {
   double fixed_step_s() const;
 
  private:
+  const ScalingPoint* one_device() const;  // null: not measured
+  // The measured point on which predictions rest; null: they rest on another time.
+  const ScalingPoint* basis() const;
+
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;
   std::array<std::string, 2> withheld_;

@@ -237,19 +237,24 @@ std::vector<ScalingFigure> measured_figures(const ScalingResults& results, Scali
   return best->devices == 1 ? figures_of(*best) : figures_of_several(curve, *best);
 }
 
+// None for a withheld prediction.
 std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, ScalingMode mode) {
-  std::vector<ScalingFigure> figures;
   const PredictedCurve& predicted = results.predicted(mode);
-  if (!predicted.points.empty()) {
-    const ScalingPrediction& most = predicted.points.back();
-    figures = {{"scaling/figure/prediction", tr("speed-up"),
-                trf("{} times", times_text(most.speedup)), tr("Calculated, not measured.")},
-               {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency),
-                tr("Calculated, not measured.")}};
-  }
+  if (predicted.points.empty() || !results.withheld(mode).empty()) return {};
+  const ScalingPrediction& most = predicted.points.back();
+  const char* const hint =
+      tr("Calculated, not measured. The range is that of the measured steps "
+         "of one device, p10 to p90.");
+  std::vector<ScalingFigure> figures = {
+      {"scaling/figure/prediction", tr("speed-up"), trf("{} times", times_text(most.speedup)),
+       hint},
+      {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
+  set_range(figures[0], most.speedup, predicted.speedup_low.back(), predicted.speedup_high.back(),
+            times_text);
+  set_range(figures[1], most.efficiency, predicted.efficiency_low.back(),
+            predicted.efficiency_high.back(), percent);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
-  if (miss && !too_unsteady_to_check(results, mode) &&
-      (!figures.empty() || !results.withheld(mode).empty())) {
+  if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
                        trf("The model is {}: its largest error at device counts that were "
                            "measured.",

@@ -84,6 +84,8 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
     plot::Series s = calculated(p, results, curve, figure);
     s.label = s.note = tr("prediction");
     s.marker = plot::Marker::Diamond;
+    s.low = figure == Quantity::Speedup ? curve.speedup_low : curve.efficiency_low;
+    s.high = figure == Quantity::Speedup ? curve.speedup_high : curve.efficiency_high;
     out.push_back(std::move(s));
   }
   // Beside a prediction, the same model for this machine would only cover the first points.
@@ -159,7 +161,7 @@ double efficiency_floor(const Kept<ScalingResults>& kept, ScalingMode mode) {
     include(before->measured(mode).efficiency);
   }
   include(results.measured(mode).efficiency_low);
-  include(results.predicted(mode).efficiency);
+  include(results.predicted(mode).efficiency_low);
   include(results.checked(mode).efficiency);
   return least > 0.6 ? 0.5 : 0;
 }
@@ -214,7 +216,8 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
        .card = "scaling/speedup",
        .title = tr("Speed-up over devices"),
        .hint = tr("Images per second relative to one device. The error bars span p10 to p90 "
-                  "of the steps. Dotted: calculated, not measured."),
+                  "of the steps. Dotted: calculated, not measured; its band follows the measured "
+                  "steps of one device, p10 to p90."),
        .plot = "scaling/plot/speedup"},
       {.label = tr("times"), .scale = devices_scale(kept, mode)});
 }

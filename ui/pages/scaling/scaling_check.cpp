@@ -10,7 +10,8 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kWideCheck = 640;  // units; at least this wide, style and link have columns
+constexpr float kWideCheck = 640;    // units; at least this wide, the link has a column
+constexpr float kWidestCheck = 900;  // the style, too
 
 std::string rate_text(double images_per_s) {
   return images_per_s < 100 ? fmt::format("{:.1f}", images_per_s)
@@ -21,59 +22,93 @@ std::string error_size(double share) {
   return fmt::format("{:.1f} %", share * 100);
 }
 
-std::vector<Column> check_columns(bool wide) {
+std::vector<Column> check_columns(float width) {
   std::vector<Column> columns = {{LAB_TEXT("System"), 2.4F, false, {}}};
-  if (wide) {
-    columns.push_back({LAB_TEXT("Style"), 1.4F, false, {}});
-    columns.push_back({LAB_TEXT("Link"), 1.8F, false, {}});
-  }
+  if (width > kWidestCheck) columns.push_back({LAB_TEXT("Style"), 1.4F, false, {}});
+  if (width > kWideCheck) columns.push_back({LAB_TEXT("Link"), 1.8F, false, {}});
   columns.push_back({LAB_TEXT("Devices"), 0.8F, true, {}});
   columns.push_back({LAB_TEXT("Published"), 1, true, LAB_TEXT("Images per second.")});
   columns.push_back(
       {LAB_TEXT("Predicted"), 1, true, LAB_TEXT("Images per second. Calculated, not measured.")});
   columns.push_back(
       {LAB_TEXT("Deviation"), 0.9F, true, LAB_TEXT("Predicted relative to published.")});
+  columns.push_back({LAB_TEXT("Source"), 0.7F, true, LAB_TEXT("Number in the list below.")});
   return columns;
 }
 
-std::string origin_text(const ComparedScaling& row) {
-  return trf("{}\n{} images per step\nInput of the prediction: {} images/s of one device, {}\n{}",
-             tr(row.system), row.batch, rate_text(row.one_device_images_per_s),
-             link_title(row.link), tr(row.source));
+std::string style_text(const ComparedScaling& row) {
+  return tr(enum_names<ParallelStyle>()[static_cast<std::size_t>(row.style)].label);
 }
 
-void check_row(const Panel& p, const ComparedScaling& row, bool wide) {
+std::string origin_text(const ComparedScaling& row) {
+  const std::string system = fmt::format("{}, {}", tr(row.system), style_text(row));
+  return trf("{}\n{} images per step\nInput of the prediction: {} images/s of one device, {}\n{}",
+             system, row.batch, rate_text(row.one_device_images_per_s), link_title(row.link),
+             tr(row.source));
+}
+
+// Where the published figures are from, without duplicates.
+std::vector<std::string> sources_of(const ScalingComparison& comparison) {
+  std::vector<std::string> sources;
+  for (const ComparedScaling& row : comparison.rows) {
+    if (std::ranges::find(sources, row.source) == sources.end()) sources.push_back(row.source);
+  }
+  return sources;
+}
+
+void check_row(const Panel& p, const ComparedScaling& row, std::ptrdiff_t source, float width) {
   table_row(p.ui);
   cell(p.ui, tr(row.system), origin_text(row));
-  if (wide) {
-    cell(p.ui, tr(enum_names<ParallelStyle>()[static_cast<std::size_t>(row.style)].label));
-    cell(p.ui, link_title(row.link));
-  }
+  if (width > kWidestCheck) cell(p.ui, style_text(row));
+  if (width > kWideCheck) cell(p.ui, link_title(row.link));
   cell(p.ui, std::to_string(row.devices));
   cell(p.ui, rate_text(row.published_images_per_s));
   cell(p.ui, rate_text(row.predicted_images_per_s));
   cell(p.ui, fmt::format("{:+.1f} %", row.error() * 100));
+  cell(p.ui, std::to_string(source), tr(row.source));
 }
 
 void check_table(const Panel& p, std::string_view path, bool counted) {
-  const bool wide = width_left(p) > kWideCheck;
-  if (!begin_table(p.ui, path, check_columns(wide))) return;
+  const float width = width_left(p);
+  if (!begin_table(p.ui, path, check_columns(width))) return;
+  const std::vector<std::string> sources = sources_of(p.model.scaling_comparison());
   for (const ComparedScaling& row : p.model.scaling_comparison().rows) {
-    if (row.counted == counted) check_row(p, row, wide);
+    if (row.counted != counted) continue;
+    check_row(p, row, std::ranges::find(sources, row.source) - sources.begin() + 1, width);
   }
   end_table(p.ui);
+}
+
+void source_list(const Panel& p) {
+  int number = 0;
+  for (const std::string& source : sources_of(p.model.scaling_comparison())) {
+    const std::string text = fmt::format("{}: {}", ++number, tr(source));
+    muted(p.ui, text);
+    record_item(p.ui, fmt::format("scaling/source/{}", number), "text", text);
+  }
 }
 
 }  // namespace
 
 std::string check_sentence(const ScalingComparison& comparison) {
-  const auto counted = std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                     [](const ComparedScaling& row) { return row.counted; });
+  std::int64_t counted = 0, others = 0;
+  double worst_other = 0;
+  for (const ComparedScaling& row : comparison.rows) {
+    ++(row.counted ? counted : others);
+    if (!row.counted) worst_other = std::max(worst_other, std::abs(row.error()));
+  }
   if (counted == 0) return "";
-  return trf(
-      "Over {} published training rates the median error is {}, the worst {}. Only the rate "
-      "of one device, the link and facts of the network went into each prediction.",
-      counted, error_size(comparison.median_error), error_size(comparison.worst_error));
+  std::string text =
+      trf("Over {} published training rates, the first table, the median error is "
+          "{}, the worst {}.",
+          counted, error_size(comparison.median_error), error_size(comparison.worst_error));
+  if (others > 0) {
+    text += " " + trf("Over {} that were added later, the second table, the worst is {}.", others,
+                      error_size(worst_other));
+  }
+  return text + " " +
+         tr("Only the rate of one device, the link and facts of the network went into "
+            "each prediction.");
 }
 
 void draw_model_check(const Panel& p) {
@@ -95,6 +130,7 @@ void draw_model_check(const Panel& p) {
       "with AMP, mixed precision, show the model's limit: they lose time that no link explains.");
   muted(p.ui, others);
   check_table(p, "scaling/check_more", false);
+  source_list(p);
 }
 
 }  // namespace lab::ui

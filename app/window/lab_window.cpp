@@ -134,6 +134,9 @@ void LabWindow::apply_options() {
   if (!options_.reference.empty()) {
     view_.forms.reference = options_.reference.filename().string();
   }
+  if (!settings_.view.contains("scaling.link")) {
+    view_.forms.scaling.request.link = ui::usual_link(machine_->info());
+  }
   if (options_.page) view_.page = ui::page_named(*options_.page).value_or(view_.page);
 }
 

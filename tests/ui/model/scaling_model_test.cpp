@@ -64,6 +64,21 @@ TEST_F(ScalingModel, SlowAndFastStepsBoundTheSpeedUp) {
   EXPECT_NEAR(curve.efficiency_low[0], p.efficiency / 1.1, 1e-9);
 }
 
+TEST(ScalingRanges, PredictionsVaryAsTheMeasuredStepsOfOneDevice) {
+  const auto range_of = [](bool measured) {
+    ui::ScalingResults results;
+    if (measured) results.add(scaling_point(ScalingMode::Strong, 1));
+    const ScalingPrediction p = scaling_prediction(ScalingMode::Strong, 16);
+    results.add(p);
+    const ui::PredictedCurve& curve = results.predicted(ScalingMode::Strong);
+    return std::pair(curve.speedup_low[0] / p.speedup, curve.speedup_high[0] / p.speedup);
+  };
+  // A step of 5.2 ms, 5 ms of it compute, which takes 10 % more at p90 and 5 % less at p10.
+  EXPECT_NEAR(range_of(true).first, 5.2 / 5.7, 1e-9);
+  EXPECT_NEAR(range_of(true).second, 5.2 / 4.95, 1e-9);
+  EXPECT_EQ(range_of(false), std::pair(1.0, 1.0)) << "from a time that was typed in";
+}
+
 TEST_F(ScalingModel, ChecksOfTheModelAreNotPredictions) {
   measure(1, 256);
   feed(1, scaling_prediction(kStrong, 2));  // the job has ended but is still shown
@@ -260,6 +275,19 @@ TEST(ScalingForm, SurvivesSavingAndLoading) {
   load_forms(loaded, {{"scaling.link", "99"}, {"scaling.predict_devices", "1"}});
   EXPECT_EQ(loaded.scaling.request.link, "ethernet10");
   EXPECT_EQ(loaded.scaling.request.predict_devices, 16);
+}
+
+TEST(ScalingLinks, TheUsualOneIsThatOfTheGpus) {
+  MachineInfo machine = machine_of(2);
+  EXPECT_EQ(ui::usual_link(machine), "ethernet10");
+  DeviceInfo& added = machine.devices.emplace_back();
+  added.device = gpu();
+  for (const auto& [name, link] :
+       {std::pair("NVIDIA H200", "nvlink"), std::pair("NVIDIA A100-SXM4-80GB", "nvlink3"),
+        std::pair("NVIDIA H100 PCIe", "pcie4"), std::pair("NVIDIA GeForce RTX 4090", "pcie4")}) {
+    added.name = name;
+    EXPECT_EQ(ui::usual_link(machine), link) << name;
+  }
 }
 
 TEST(ScalingLinks, HaveTitlesOrTheirName) {

@@ -210,6 +210,9 @@ void fill_form(Forms& forms, const JobCommand& command);
 
 // Display name of a link; the name itself if it is not one of kLinkNames.
 std::string link_title(std::string_view name);
+// The link that devices like those of the machine usually have between them: that of its GPUs,
+// otherwise Ethernet, as between machines.
+std::string usual_link(const MachineInfo& machine);
 
 // Settings that a single control represents differently from the request.
 inline constexpr int kBothKernels = 2;  // follows those of Kernels: steps alternate between both

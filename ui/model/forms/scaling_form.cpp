@@ -1,5 +1,7 @@
 // Conversion of the Scaling page's form to a command.
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "compute/core/error.h"
 #include "compute/core/fields/request_fields.h"
@@ -114,6 +116,20 @@ std::string link_title(std::string_view name) {
   const std::span<const ValueName> links = kLinkNames;
   const std::size_t i = position_of(links, name);
   return i == links.size() ? std::string(name) : tr(links[i].label);
+}
+
+std::string usual_link(const MachineInfo& machine) {
+  constexpr std::pair<std::string_view, const char*> kGpuLinks[] = {
+      {"H100", "nvlink"}, {"H200", "nvlink"}, {"A100", "nvlink3"}, {"V100", "nvlink2"}};
+  const auto gpu = std::ranges::find_if(machine.devices,
+                                        [](const DeviceInfo& info) { return is_gpu(info.device); });
+  if (gpu == machine.devices.end()) return "ethernet10";
+  if (gpu->name.find("PCIe") == std::string::npos) {
+    for (const auto& [name, link] : kGpuLinks) {
+      if (gpu->name.find(name) != std::string::npos) return link;
+    }
+  }
+  return "pcie4";
 }
 
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine) {

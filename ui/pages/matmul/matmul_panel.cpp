@@ -143,7 +143,7 @@ void matmul_form(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
-  if (error.empty()) {
+  if (shown && error.empty()) {
     const StartMatmul request = to_command(form, machine, false);
     estimate_note(p, "matmul/estimate", estimate_of(request, machine, p.model.rungs()),
                   request.budget_s);

@@ -96,15 +96,16 @@ void transfers_form(const Panel& p) {
   Card card(p, "transfers/form", tr("Settings"), {.least = place_form(p, "transfers/form")});
   if (!card) return;
   room_for_actions(p);
-  if (settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,
-                     [&] { return settings_text(form); })) {
+  const bool fields = settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,
+                                     [&] { return settings_text(form); });
+  if (fields) {
     main_fields(p, form);
     tick_boxes(p, form);
   }
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
-  if (error.empty()) {
+  if (fields && error.empty()) {
     const StartTransfers request = to_command(form, machine, false);
     estimate_note(p, "transfers/estimate", estimate_of(request, machine), request.budget_s);
   }

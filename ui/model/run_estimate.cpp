@@ -6,7 +6,7 @@ namespace lab::ui {
 namespace {
 
 // Rough rate at which an array is allocated, filled and verified.
-constexpr double kPrepared_bytes_per_s = 1e9;
+constexpr double kPrepared_bytes_per_s = 5e8;
 
 bool contains(const std::vector<Device>& asked, Device device) {
   return asked.empty() || std::ranges::find(asked, device) != asked.end();

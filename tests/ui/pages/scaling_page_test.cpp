@@ -267,7 +267,7 @@ TEST(ScalingPage, EveryStateHasItsWidgets) {
     EXPECT_TRUE(lab.visible(path)) << path;
   }
   EXPECT_TRUE(holds(lab.backend.find("scaling/predicted")->label, "not measured"));
-  EXPECT_EQ(lab.backend.find("scaling/predicted")->value, "16 devices, NVLink 4");
+  EXPECT_EQ(lab.backend.find("scaling/predicted")->value, "16 devices");
   EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/prediction"));
   EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/more devices than cores"));
   lab.show(make_scene(Page::Scaling, Scene::Failed));

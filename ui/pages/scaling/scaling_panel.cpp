@@ -223,11 +223,10 @@ std::string measured_on_text(const ScalingPoint& point) {
   return trf("{}, {} images each", devices, point.batch / point.devices);
 }
 
-// "16 devices, NVLink 4", "16 devices, NVLink 4, DataParallel"
+// "16 devices", "16 devices, DataParallel". The sentence names the link.
 std::string predicted_on_text(const ScalingResults& results, const ScalingPrediction& point) {
   const bool one_process = results.request.style == ParallelStyle::DataParallel;
-  return fmt::format("{}, {}{}", devices_text(point.devices), link_title(point.link),
-                     one_process ? ", DataParallel" : "");
+  return devices_text(point.devices) + (one_process ? ", DataParallel" : "");
 }
 
 std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode) {

@@ -51,6 +51,8 @@ std::string describe(const ScalingResults& results, const ScalingPrediction& pre
 // Splits a step of `step_s` seconds into parts that sum to at most that. Hidden all-reduce counts
 // only as far as it occupied a device's cores, not where it ran alongside the computation.
 StepParts parts_of(const StepSplit& split, double step_s);
+// The parts are means and the step is a median: applies the shares of the parts to it.
+StepParts parts_of(const ScalingPoint& point);
 // Counts the time of the process as waiting.
 StepParts parts_of(const ScalingPrediction& prediction);
 

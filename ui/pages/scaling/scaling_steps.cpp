@@ -27,17 +27,6 @@ struct Line {
   std::string text;  // tooltip
 };
 
-// The parts are means and the step is a median: applies the shares of the parts to it.
-StepParts shares_of(const ScalingPoint& point) {
-  StepParts parts = parts_of(point.split, point.step.median_s);
-  const double sum = parts.sum();
-  if (sum <= 0) return parts;
-  for (double* part : {&parts.compute_s, &parts.hidden_s, &parts.wait_s, &parts.exposed_s}) {
-    *part *= point.step.median_s / sum;
-  }
-  return parts;
-}
-
 // Returns each device count once, ascending; measurements take precedence over predictions.
 std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
   std::vector<Line> lines;
@@ -51,7 +40,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
     lines.push_back({.devices = point.devices,
                      .step_s = point.step.median_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step.median_s, point.devices),
-                     .parts = shares_of(point),
+                     .parts = parts_of(point),
                      .beside_s = 0,
                      .predicted = false,
                      .text = describe(results, point)});

@@ -112,7 +112,7 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
   const StepTicks ticks(point.step.median_s);
   const std::int64_t step = ticks.of(point.step.median_s), ideal = ticks.of(ideal_s);
-  const StepParts taken = parts_of(point.split, point.step.median_s);
+  const StepParts taken = parts_of(point);
   LostTicks lost{.exposed = ticks.of(taken.exposed_s),
                  .wait = ticks.of(taken.wait_s),
                  .hidden = ticks.of(taken.hidden_s)};
@@ -298,6 +298,16 @@ StepParts parts_of(const StepSplit& split, double step_s) {
   parts.wait_s = split.imbalance_s;
   const double room = step_s - parts.compute_s - parts.exposed_s - parts.wait_s;
   parts.hidden_s = std::clamp(room, 0.0, std::max(0.0, split.all_reduce_s - split.exposed_s));
+  return parts;
+}
+
+StepParts parts_of(const ScalingPoint& point) {
+  StepParts parts = parts_of(point.split, point.step.median_s);
+  const double sum = parts.sum();
+  if (sum <= 0) return parts;
+  for (double* part : {&parts.compute_s, &parts.hidden_s, &parts.wait_s, &parts.exposed_s}) {
+    *part *= point.step.median_s / sum;
+  }
   return parts;
 }
 

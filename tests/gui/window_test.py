@@ -460,6 +460,7 @@ def case_scaling(program, home):
             {"set": "scaling/steps", "value": "4"},
             {"set": "scaling/rounds", "value": "1"},
             {"set": "scaling/compute_time", "value": "Typed in"},
+            {"set": "scaling/link", "value": "NVLink 4"},
             {"click": "scaling/run"},
             {"wait": "idle", "timeout": 60},
             {"hover": ""},

@@ -120,9 +120,9 @@ void LessonStage::check(std::string what, bool passed, std::string detail) {
   done_.checks.push_back({std::move(what), passed, std::move(detail)});
 }
 
-bool LessonStage::too_busy(const std::string& what, double expected_s, double measured_s) {
-  constexpr double kDisturbed = 1.5;
-  if (measured_s <= kDisturbed * expected_s) return false;
+bool LessonStage::too_busy(const std::string& what, double expected_s, double measured_s,
+                           double disturbed) {
+  if (measured_s <= disturbed * expected_s) return false;
   done_.answer.reset();
   done_.why_open =
       trf("The machine was too busy to judge the guess ({}: {} instead of {}). Measure again when "

@@ -82,6 +82,9 @@ void run_together_lesson(LessonStage& stage) {
   stage.check(tr("both orders compute the same products"), work.consistent());
   const bool separate = !stage.note_shared_cores(pair);
   if (!unequal.empty()) stage.observe(tr("devices are not equally fast"), unequal);
+  if (separate && unequal.empty()) {
+    stage.too_busy(tr("products at once"), span_s(shown.in_sequence) / 2, span_s(shown.at_once));
+  }
   if (separate && unequal.empty() && ratio < 1.8) {
     stage.context().emit(
         LogLine{Severity::Warning,

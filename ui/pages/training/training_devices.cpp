@@ -94,7 +94,7 @@ void header(const Panel& p, const Columns& c) {
     draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, tr("over the run"));
   }
   draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, tr("step time"));
-  constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("overlap"), LAB_TEXT("waiting"),
+  constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("hidden"), LAB_TEXT("waiting"),
                                  LAB_TEXT("exposed")};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
     right_aligned(font, c.parts[i], pos.y, ui.theme->muted, tr(kShort[i]));

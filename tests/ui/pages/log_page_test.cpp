@@ -61,7 +61,7 @@ TEST(LogPage, CountsTheLinesOfEachKind) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);
   const auto label = [&](const char* path) { return lab.backend.find(path)->label; };
-  EXPECT_EQ(label("log/info"), "Info (2)") << "one note per job";
+  EXPECT_EQ(label("log/info"), "Info (0)") << "the notes are folded";
   EXPECT_EQ(label("log/warning"), "Warning (4)");
   EXPECT_EQ(label("log/error"), "Error (0)");
   lab.view.forms.log.filter = "vary";

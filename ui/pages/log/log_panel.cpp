@@ -80,10 +80,28 @@ std::string as_text(const Panel& p) {
   return text;
 }
 
-// "Warning (2)": a kind of lines and how many of them contain the filter's text.
+// Entries that a job logs before it ends.
+bool below_job(const LogEntry& entry) {
+  return entry.job != 0 && !entry.seconds;
+}
+
+// The notes of a finished job, which its line hides unless it is open.
+bool is_note(const Panel& p, const LogEntry& entry) {
+  const bool running = p.model.job() && p.model.job()->id == entry.job;
+  return below_job(entry) && !running && entry.severity == Severity::Info;
+}
+
+// Whether the line of its finished job hides this note.
+bool is_folded(const Panel& p, const LogEntry& entry) {
+  const LogForm& form = p.view.forms.log;
+  return is_note(p, entry) && form.filter.empty() && !form.open.contains(entry.job);
+}
+
+// "Warning (2)": a kind of lines and how many of them there are to show.
 std::string counted(const Panel& p, const char* name, Severity severity) {
   const auto lines = std::ranges::count_if(p.model.log(), [&](const LogEntry& entry) {
-    return entry.severity == severity && contains_filter(p.view.forms.log, entry);
+    return entry.severity == severity && contains_filter(p.view.forms.log, entry) &&
+           !is_folded(p, entry);
   });
   return fmt::format("{} ({})", name, lines);
 }
@@ -136,17 +154,6 @@ constexpr float kTimeLeft = 26, kTextLeft = kTimeLeft + 84;  // units
 constexpr float kNoteIndent = 20;
 constexpr float kEndSpace = 110;   // for the duration and the chevron of a job
 constexpr float kLinkSpace = 100;  // for the link to its page, left of them
-
-// Entries that a job logs before it ends.
-bool below_job(const LogEntry& entry) {
-  return entry.job != 0 && !entry.seconds;
-}
-
-// The notes of a finished job, which its line hides unless it is open.
-bool is_note(const Panel& p, const LogEntry& entry) {
-  const bool running = p.model.job() && p.model.job()->id == entry.job;
-  return below_job(entry) && !running && entry.severity == Severity::Info;
-}
 
 using LogIterator = std::deque<LogEntry>::const_reverse_iterator;
 
@@ -268,7 +275,7 @@ void draw_log_page(const Panel& p) {
   int shown = 0;
   for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
     if (!passes(form, *entry)) continue;
-    if (is_note(p, *entry) && form.filter.empty() && !form.open.contains(entry->job)) continue;
+    if (is_folded(p, *entry)) continue;
     if (dates && !below_job(*entry) && entry->when < day) {
       const std::string date = date_of(entry->when);
       day = start_of_day(entry->when);

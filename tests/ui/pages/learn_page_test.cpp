@@ -399,7 +399,8 @@ TEST(LearnPage, VariesTheSetting) {
   LearnLab lab(Scene::Done);
   lab.view.forms.learn.vary["first"] = 512;
   lab.frames(2);
-  lab.click("learn/again");
+  EXPECT_EQ(lab.backend.find("learn/measure")->label, "Measure again");
+  lab.click("learn/measure");
   ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
   EXPECT_EQ(lab.sent<StartLesson>()[0].vary, 512);
 }

@@ -312,23 +312,16 @@ std::string checks_text(const std::vector<LessonCheck>& checks) {
                       : trf("Checked: all {} statements hold", all);
 }
 
-// The setting to vary, and the buttons.
+// The setting to vary, and the way to the experiment's page.
 void go_on_row(const Panel& p, const LessonInfo& lesson) {
   if (!lesson.vary && !lesson.free) return;
   const auto align = [&] {
     if (lesson.vary) control_label(p.ui, " ");  // beside a field with a label
   };
-  Row row(p.ui, {1, 1, 1});
+  Row row(p.ui, {1, 1});
   if (lesson.vary) {
     row.next();
     vary_field(p, lesson);
-    row.next();
-    align();
-    const std::string why = busy_reason(p);
-    if (button(p.ui, "learn/again", tr("Measure again"),
-               {.enabled = why.empty(), .hint = why, .width = -1})) {
-      start_lesson(p, lesson);
-    }
   }
   row.next();
   align();

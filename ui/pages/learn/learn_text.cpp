@@ -184,10 +184,12 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
   const std::string wrong = lesson_problem(p, lesson);
   entered = (entered || enter_is_free(p)) && guessed && wrong.empty() && !busy(p);
+  const LessonRun* run = p.model.lesson_run(lesson.name);
+  const char* const label = run != nullptr && run->done ? tr("Measure again")
+                            : guessed                   ? tr("Measure")
+                                                        : tr("Measure without a guess");
   form_actions(p, 220, [&] {
-    if (start_button(p, "learn/measure", guessed ? tr("Measure") : tr("Measure without a guess"),
-                     wrong, true) ||
-        entered) {
+    if (start_button(p, "learn/measure", label, wrong, true) || entered) {
       start_lesson(p, lesson);
     }
   });

@@ -106,7 +106,7 @@ struct TogetherSpeedup {
   std::int64_t n = 0;
   std::int64_t products = 0;                // of each device in a round
   int rounds = 0;                           // both orders alternate
-  double in_sequence_s = 0, at_once_s = 0;  // of a round; medians
+  double in_sequence_s = 0, at_once_s = 0;  // of the round with the median speed-up
   double speedup = 0, p10 = 0, p90 = 0;     // of the rounds; `speedup` is the median
   bool shares_cores = false;
 };

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "compute/core/error.h"
@@ -83,6 +84,15 @@ struct TogetherRounds {
   std::vector<std::vector<double>> product_s;  // [device][round], at once
 };
 
+// The round whose speed-up is the median, so that its times and its speed-up agree.
+std::size_t middle_round(const std::vector<double>& speedups) {
+  static_assert(kTogetherRounds % 2 == 1);
+  std::vector<std::size_t> order(speedups.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return speedups[i]; });
+  return order[order.size() / 2];
+}
+
 class MatmulTogether final : public Experiment {
  public:
   explicit MatmulTogether(const StartMatmul& request) : request_(request) {
@@ -142,13 +152,14 @@ class MatmulTogether final : public Experiment {
       ctx.emit(sample);
     }
     const Timing speedup = summarise(rounds.speedups);
+    const std::size_t median_round = middle_round(rounds.speedups);
     ctx.emit(TogetherSpeedup{.devices = devices,
                              .n = n,
                              .products = work.products_per_batch(),
                              .rounds = kTogetherRounds,
-                             .in_sequence_s = median(rounds.in_sequence_s),
-                             .at_once_s = median(rounds.at_once_s),
-                             .speedup = speedup.median_s,
+                             .in_sequence_s = rounds.in_sequence_s[median_round],
+                             .at_once_s = rounds.at_once_s[median_round],
+                             .speedup = rounds.speedups[median_round],
                              .p10 = speedup.p10_s,
                              .p90 = speedup.p90_s,
                              .shares_cores = core_load(ctx.machine(), devices) > 1});

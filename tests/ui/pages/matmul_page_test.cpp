@@ -424,11 +424,16 @@ TEST(MatmulTogetherForm, ShowsTheSpeedupPerSize) {
     model.apply(event(1, 2, TogetherSample{device, both, 512, timing(1e-3), 268, true}));
   }
   model.apply(event(1, 2, TogetherSpeedup{both, 512, 10, 7, 0.02, 0.0105, 1.9, 1.8, 1.95, true}));
+  model.apply(event(1, 2, TogetherSpeedup{both, 1024, 1, 7, 0.02, 0.01, 2.0, 0.9, 2.5, true}));
   Lab lab(std::move(model), 1, kLarge);
   lab.open(Page::Matmul);
   const ui::WidgetRect* row = lab.backend.find("matmul/together_rows/0");
   ASSERT_NE(row, nullptr);
   EXPECT_NE(row->value.find("1.90x"), std::string::npos) << row->value;
+  EXPECT_EQ(row->value.find("unsteady"), std::string::npos) << row->value;
+  const ui::WidgetRect* unsteady = lab.backend.find("matmul/together_rows/1");
+  ASSERT_NE(unsteady, nullptr);
+  EXPECT_NE(unsteady->value.find("2.00x, unsteady"), std::string::npos) << unsteady->value;
   EXPECT_TRUE(lab.visible("matmul/shares_cores"));
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }

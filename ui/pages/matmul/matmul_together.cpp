@@ -1,10 +1,9 @@
 // The Matmul page's results of products on several devices at once.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::ui {
@@ -17,6 +16,10 @@ const TogetherSample* sample_at(const MatmulResults& results, Device device, std
   return nullptr;
 }
 
+bool is_unsteady(const TogetherSpeedup& e) {
+  return varies_much(e.p10, e.p90);
+}
+
 void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e) {
   Ui& ui = p.ui;
   table_row(ui);
@@ -25,12 +28,30 @@ void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpe
     const TogetherSample* s = sample_at(results, device, e.n);
     cell(ui, s == nullptr ? "" : gflops_text(s->gflops), s == nullptr ? "" : timing_text(s->time));
   }
-  cell(ui, format_seconds(e.in_sequence_s),
+  const auto products = static_cast<double>(e.products);
+  cell(ui, format_seconds(e.in_sequence_s / products),
        trf("{} products per device, all on {}", e.products, to_string(e.devices.front())));
-  cell(ui, format_seconds(e.at_once_s), trf("{} products on each device", e.products));
-  cell(ui, fmt::format("{:.2f}x", e.speedup),
+  cell(ui, format_seconds(e.at_once_s / products), trf("{} products on each device", e.products));
+  const std::string speedup = fmt::format("{:.2f}x", e.speedup);
+  cell(ui, is_unsteady(e) ? trf("{}, unsteady", speedup) : speedup,
        trf("Median of {} rounds; {:.2f}x to {:.2f}x in four fifths of them", e.rounds, e.p10,
            e.p90));
+}
+
+// The largest speed-up among the sizes whose rounds agree.
+std::string best_sentence(const MatmulResults& results) {
+  const TogetherSpeedup* best = nullptr;
+  for (const TogetherSpeedup& e : results.speedups) {
+    if (is_unsteady(e)) continue;
+    if (best == nullptr || e.speedup > best->speedup) best = &e;
+  }
+  if (best == nullptr) {
+    return tr("Too unsteady for a speed-up: stop other programs, or raise the time per case.");
+  }
+  return trf(
+      "At best {:.2f} times as fast as one device, at N = {}; {} devices that share "
+      "nothing would be {} times as fast.",
+      best->speedup, best->n, best->devices.size(), best->devices.size());
 }
 
 }  // namespace
@@ -49,22 +70,24 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
   const TogetherSpeedup& first = results.speedups.front();
   std::vector<std::string> names = {LAB_TEXT("Size N")};
   for (const Device device : first.devices) names.push_back(to_string(device));
-  for (const char* name : {LAB_TEXT("In sequence"), LAB_TEXT("At once"), LAB_TEXT("Speed-up")}) {
-    names.emplace_back(name);
-  }
   std::vector<Column> columns;
-  columns.reserve(names.size());
+  columns.reserve(names.size() + 3);
   for (const std::string& name : names) columns.push_back({.label = name, .number = true});
+  const char* const time_hint =
+      LAB_TEXT("Time of one product per device, from the round whose speed-up is the median.");
+  columns.push_back({.label = LAB_TEXT("In sequence"), .number = true, .hint = time_hint});
+  columns.push_back({.label = LAB_TEXT("At once"), .number = true, .hint = time_hint});
+  columns.push_back(
+      {.label = LAB_TEXT("Speed-up"),
+       .weight = 1.4F,
+       .number = true,
+       .hint = LAB_TEXT("In sequence / at once. Unsteady: the rounds vary by more than a "
+                        "quarter, p10 to p90.")});
   if (begin_table(p.ui, "matmul/together_rows", columns)) {
     for (const TogetherSpeedup& e : results.speedups) speedup_row(p, results, e);
     end_table(p.ui);
   }
-  const auto best = std::max_element(
-      results.speedups.begin(), results.speedups.end(),
-      [](const TogetherSpeedup& a, const TogetherSpeedup& b) { return a.speedup < b.speedup; });
-  muted(p.ui, trf("At best {:.2f} times as fast as one device, at N = {}; {} devices that share "
-                  "nothing would be {} times as fast.",
-                  best->speedup, best->n, first.devices.size(), first.devices.size()));
+  muted(p.ui, best_sentence(results));
   if (first.shares_cores) {
     note_box(
         p.ui, "matmul/shares_cores",

@@ -36,7 +36,8 @@ void fill(Column64& column, const std::vector<Point>& points, Value value) {
 
 // `value` if every step took `seconds` instead of the median.
 double at_time(const ScalingPoint& p, double value, double seconds) {
-  return seconds > 0 ? value * p.step.median_s / seconds : value;
+  const bool by_definition = p.devices == 1;
+  return seconds > 0 && !by_definition ? value * p.step.median_s / seconds : value;
 }
 
 void refill(ScalingCurve& c) {
@@ -61,10 +62,16 @@ void refill(PredictedCurve& c, const Timing* one) {
   fill(c.devices, c.points, [](P p) { return static_cast<double>(p.devices); });
   fill(c.speedup, c.points, [](P p) { return p.speedup; });
   fill(c.speedup_low, c.points, [&](P p) { return at_step(p, p.speedup, &Timing::p90_s); });
-  fill(c.speedup_high, c.points, [&](P p) { return at_step(p, p.speedup, &Timing::p10_s); });
+  // No band exceeds the ideal, unless the prediction itself does.
+  fill(c.speedup_high, c.points, [&](P p) {
+    const double ideal = std::max<double>(p.devices, p.speedup);
+    return std::min(at_step(p, p.speedup, &Timing::p10_s), ideal);
+  });
   fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
   fill(c.efficiency_low, c.points, [&](P p) { return at_step(p, p.efficiency, &Timing::p90_s); });
-  fill(c.efficiency_high, c.points, [&](P p) { return at_step(p, p.efficiency, &Timing::p10_s); });
+  fill(c.efficiency_high, c.points, [&](P p) {
+    return std::min(at_step(p, p.efficiency, &Timing::p10_s), std::max(1.0, p.efficiency));
+  });
 }
 
 bool same_work(const StartTraining& a, const StartTraining& b) {

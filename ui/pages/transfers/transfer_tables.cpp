@@ -230,12 +230,14 @@ void fit_table(const Panel& p, const TransferResults& results) {
 void cost_sentences(const Panel& p, const TransferResults& results) {
   const auto pair = shown_pair(p, results);
   int index = 0;
+  const TransferLevel* missed = nullptr;  // the largest level of the first copy; used if none holds
   const auto say = [&](const std::string& text) {
     body(p.ui, text);
     record_item(p.ui, fmt::format("transfers/cost/{}", index++), "text", text);
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
+    if (missed == nullptr && !c.fit->levels.empty()) missed = &c.fit->levels.back();
     if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
       say(trf("{}, lines fitted to the samples: {}", c.label(), text));
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
@@ -244,6 +246,9 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
     say(describe(payoff));
     hint(p.ui,
          tr("Assumes one copy each way and passes that cost as much as a copy on each side."));
+  }
+  if (index == 0 && missed != nullptr) {
+    say(trf("Too unsteady for a fixed cost and a bandwidth. {}", why_withheld(*missed)));
   }
 }
 

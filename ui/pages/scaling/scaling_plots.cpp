@@ -219,7 +219,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
                   "of the steps. Dotted: calculated, not measured; its band follows the measured "
                   "steps of one device, p10 to p90."),
        .plot = "scaling/plot/speedup"},
-      {.label = tr("times"), .scale = devices_scale(kept, mode)});
+      {.label = tr("speed-up"), .scale = devices_scale(kept, mode)});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {

@@ -169,7 +169,8 @@ void draw_references(const Frame& f) {
     if (y < f.area_min.y - 1 || y > f.area_max.y + 1) continue;
     const std::vector<ImVec2> ends{{f.area_min.x, crisp(y)}, {f.area_max.x, crisp(y)}};
     draw_path(list, ends, styled(r.color), r.line, std::max(1.0F, ui.px(1.2F)), ui.scale);
-    labels.push_back({&r, y, y - height - ui.px(1)});
+    const float below = std::min(y + ui.px(2), f.area_max.y - height);
+    labels.push_back({&r, y, r.label_below ? below : y - height - ui.px(1)});
   }
   // From top to bottom: each label is above its line if there is space, otherwise it moves down.
   std::sort(labels.begin(), labels.end(),
@@ -178,11 +179,10 @@ void draw_references(const Frame& f) {
   for (Label& l : labels) {
     l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
     free_from = l.top + height;
-    const float left = f.area_min.x + ui.px(6);
-    const std::string label = fitted_text(f.small_font(), f.area_max.x - left, l.reference->label);
+    // On the left, because measured curves mostly end near their reference on the right.
+    const ImVec2 at(f.area_min.x + ui.px(6), l.top);
+    const std::string label = fitted_text(f.small_font(), f.area_max.x - at.x, l.reference->label);
     const float width = text_size(f.small_font(), label).x;
-    const float right = std::max(left, f.area_max.x - ui.px(6) - width);
-    const ImVec2 at(l.reference->label_right ? right : left, l.top);
     list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
                         styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
     draw_text(list, f.small_font(), at, ui.theme->muted, label);

@@ -75,8 +75,8 @@ struct Reference {
   double y = 0;
   ImU32 color = 0;
   Line line = Line::Dashed;
-  // On the left unless set, because many curves end near their reference on the right.
-  bool label_right = false;
+  // Above the line unless set, for curves that come from above.
+  bool label_below = false;
 };
 
 // Something that happened at x, as a vertical line.

@@ -276,7 +276,7 @@ std::vector<plot::Reference> guessing_loss(const Panel& p) {
   if (classes < 2) return {};
   const double loss = std::log(static_cast<double>(classes));
   return {{trf("guessing among {0} classes: ln {0} = {1:.3f}", classes, loss), loss,
-           p.ui.theme->muted, plot::Line::Dotted, /*label_right=*/true}};
+           p.ui.theme->muted, plot::Line::Dotted, /*label_below=*/true}};
 }
 
 // More than a third of the window: the plot that matters most.

@@ -62,6 +62,7 @@ class F32Product {
                    .width = mr_,
                    .out = out});
   }
+
   Args tile_args(Range steps) const {
     const bool accumulate = op_.accumulate || steps.begin > 0;
     return {.tile = {.k = steps.size(), .ldc = op_.ldc, .accumulate = accumulate}, .steps = steps};

@@ -62,7 +62,8 @@ PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
   kc_ = most.kc;
   nc_ = even_piece(cols.size(), most.nc, nr_);
-  mc_ = packs_a ? even_piece(rows.size(), most.mc, mr_) : std::max(rows.size(), mr_);
+  constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
+  mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
   if (product.packs_b(ceil_div(rows.size(), mr_), cols.size())) {
     packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
@@ -84,8 +85,8 @@ void PartOfGemm<Product>::run(const std::stop_token& stop) const {
 
 template <class Product>
 void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const {
-  constexpr std::int64_t kPackedTogether =
-      4;  // strips of A: whole cache lines, if stored transposed
+  // Strips of A: whole cache lines, if A is stored transposed.
+  constexpr std::int64_t kPackedTogether = 4;
   const bool new_a = packed_a_ != nullptr && panel.begin == cols_.begin;
   auto args = product_.tile_args(steps);
   for (std::int64_t i = block.begin; i < block.end; i += mr_) {

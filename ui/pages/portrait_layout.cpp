@@ -86,6 +86,7 @@ std::vector<Nest> nests_of(const Silicon& silicon, const std::vector<int>& cores
     return nests;
   }
   std::vector<Nest> nests;
+  nests.reserve(cores.size());
   for (const int core : cores) nests.push_back({.core = core});
   return nests;
 }

@@ -92,7 +92,7 @@ void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entr
 
 // "1 x 260 MiB, shared with cpu:1".
 std::string cache_text(const Panel& p, const DeviceInfo& info, const CacheInfo& c) {
-  const std::string text = fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes));
+  std::string text = fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes));
   const std::vector<Device> sharers = cache_sharers(*p.model.silicon(), info.device, c.level);
   if (sharers.empty()) return text;
   constexpr std::size_t kNamed = 3;

@@ -376,7 +376,7 @@ std::string with_needs(const Panel& p, const std::vector<Example>& examples, std
   while (i-- > 0) {
     if (needs.empty() || examples[i].makes != needs) continue;
     if (exists(p, needs)) break;
-    text = examples[i].statement + kSeparator + text;
+    text.insert(0, kSeparator).insert(0, examples[i].statement);
     needs = examples[i].needs;
   }
   return text;

@@ -125,7 +125,7 @@ class F32Product {
     constexpr std::int64_t kSets_bytes = 4096;
     return row * static_cast<std::int64_t>(sizeof(float)) % kSets_bytes == 0;
   }
-  // Whether no vector of B that is read in place lies in two cache lines.
+  // Whether every vector load of B in place stays within one cache line.
   bool is_aligned_b() const {
     const std::int64_t vector_bytes = kernels_.lanes * static_cast<std::int64_t>(sizeof(float));
     return op_.b_k % kernels_.lanes == 0 &&

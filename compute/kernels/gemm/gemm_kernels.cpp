@@ -22,20 +22,15 @@ using V = hn::Vec<D>;
 constexpr int kLine = 16;  // floats per cache line
 // Rows of B between the one in use and the one that is prefetched.
 constexpr std::int64_t kRowsToPrefetch = 16;
-// Zen 3 loses up to a quarter of its peak by prefetching what L1 already has.
+// Whether TileArgs::fetches_b counts. Zen 3 loses up to a quarter of its peak by prefetching what
+// L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
 // MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers. A
 // product, which streams A past B, takes fewer rows.
-#if HWY_TARGET <= HWY_AVX3
-constexpr int kMr = 12;
-constexpr int kProductMr = 8;
+constexpr int kMr = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr int kProductMr = HWY_TARGET <= HWY_AVX3 ? 8 : 6;
 constexpr int kNv = 2;
-#else
-constexpr int kMr = 6;
-constexpr int kProductMr = 6;
-constexpr int kNv = 2;
-#endif
 constexpr int kLanes = hn::MaxLanes(D());
 constexpr int kNr = kNv * kLanes;
 
@@ -136,10 +131,11 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
+  constexpr bool kFetch = kFetchesB && !kPack;
   if (kLoadsParts && partial < kLanes) {
     AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
-  } else if (kFetchesB && !kPack && t.fetches_b) {
-    AddTerms<kRows, kVecs, false, kPack, kFetchesB && !kPack, A>(t, acc, kLanes);
+  } else if (kFetch && t.fetches_b) {
+    AddTerms<kRows, kVecs, false, kPack, kFetch, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }

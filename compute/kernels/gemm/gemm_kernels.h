@@ -26,8 +26,8 @@ struct TileArgs {
   std::int64_t tiles = 1;
   std::int64_t b_tile_stride = 0;
   bool accumulate = false;
-  // Whether rows of B are prefetched into L2, for a B that lies in L3 and is used by few tiles.
-  // Processors follow the streams of a product by themselves, and prefetches take line buffers.
+  // Prefetches rows of B into L2, which pays if B is in L3 and few tiles use it. Whole products
+  // rely on the hardware prefetcher, because software prefetches occupy its line buffers.
   bool fetches_b = false;
   float* packed_b = nullptr;  // of tile_and_pack: k * nr floats
 };

@@ -183,7 +183,7 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
                measured ? y_label : trf("{}, predicted", y_label), 180, cursor});
 }
 
-// The first plot is higher by `spare` units; without a row that grows by them, so is the card.
+// Adds `spare` units to the height of the first plot, and to the card's unless its row adds them.
 void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run, float spare,
                    bool in_row) {
   Card card(p, "learn/measured", tr("Measured"), {.extra = in_row ? 0 : spare});
@@ -390,8 +390,8 @@ void draw_map(const Panel& p, const LessonRun& run) {
 
 // What was measured and, if `beside`, the steps to its right.
 void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool beside) {
-  // The card and its plot take the page's spare height in the same frame: if one took it a frame
-  // later, each would resize the other forever.
+  // Read once for the card and its plot: if they grew in different frames, each would resize the
+  // other forever.
   const float spare = has_tall_plot(lesson, run) ? spare_height(p) : 0;
   if (!beside) return measured_card(p, lesson, run, spare, false);
   Row row(p.ui, {3, 2}, {.equal = true, .extra = spare});

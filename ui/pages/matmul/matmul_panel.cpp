@@ -141,17 +141,17 @@ void matmul_form(const Panel& p) {
     kernel_boxes(p, form);
   }
   const MachineInfo& machine = p.model.machine();
-  const std::string error = problem([&] { return to_command(form, machine, false); });
+  StartMatmul request;
+  const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
   if (shown && error.empty()) {
-    const StartMatmul request = to_command(form, machine, false);
     estimate_note(p, "matmul/estimate", estimate_of(request, machine, p.model.rungs()),
                   request.budget_s);
   }
   if (form.request.together) {
     form_actions(p, 130, [&] {
       if (start_button(p, "matmul/run", tr("Run at once"), error, true)) {
-        send(p, to_command(form, machine, false));
+        send(p, request);
       }
     });
     return;
@@ -160,7 +160,7 @@ void matmul_form(const Panel& p) {
     Row row(p.ui, {1, 1});
     row.next();
     if (start_button(p, "matmul/run", tr("Run ladder"), error, true)) {
-      send(p, to_command(form, machine, false));
+      send(p, request);
     }
     row.next();
     // A live run reads its own size, not the list of sizes.

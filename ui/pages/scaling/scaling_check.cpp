@@ -68,10 +68,10 @@ void check_row(const Panel& p, const ComparedScaling& row, std::ptrdiff_t source
   cell(p.ui, std::to_string(source), tr(row.source));
 }
 
-void check_table(const Panel& p, std::string_view path, bool counted) {
+void check_table(const Panel& p, std::string_view path, const std::vector<std::string>& sources,
+                 bool counted) {
   const float width = width_left(p);
   if (!begin_table(p.ui, path, check_columns(width))) return;
-  const std::vector<std::string> sources = sources_of(p.model.scaling_comparison());
   for (const ComparedScaling& row : p.model.scaling_comparison().rows) {
     if (row.counted != counted) continue;
     check_row(p, row, std::ranges::find(sources, row.source) - sources.begin() + 1, width);
@@ -79,9 +79,9 @@ void check_table(const Panel& p, std::string_view path, bool counted) {
   end_table(p.ui);
 }
 
-void source_list(const Panel& p) {
+void source_list(const Panel& p, const std::vector<std::string>& sources) {
   int number = 0;
-  for (const std::string& source : sources_of(p.model.scaling_comparison())) {
+  for (const std::string& source : sources) {
     const std::string text = fmt::format("{}: {}", ++number, tr(source));
     muted(p.ui, text);
     record_item(p.ui, fmt::format("scaling/source/{}", number), "text", text);
@@ -124,13 +124,14 @@ void draw_model_check(const Panel& p) {
   bool& open = p.view.forms.scaling.show_check;
   foldout(p.ui, "scaling/show_check", tr("Published and predicted images per second"), open);
   if (!open) return;
-  check_table(p, "scaling/check_table", true);
+  const std::vector<std::string> sources = sources_of(comparison);
+  check_table(p, "scaling/check_table", sources, true);
   const std::string others = tr(
       "Added after the rows above were chosen, so not part of their errors. The rows of PyTorch "
       "with AMP, mixed precision, show the model's limit: they lose time that no link explains.");
   muted(p.ui, others);
-  check_table(p, "scaling/check_more", false);
-  source_list(p);
+  check_table(p, "scaling/check_more", sources, false);
+  source_list(p, sources);
 }
 
 }  // namespace lab::ui

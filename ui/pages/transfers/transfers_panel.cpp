@@ -103,17 +103,17 @@ void transfers_form(const Panel& p) {
     tick_boxes(p, form);
   }
   const MachineInfo& machine = p.model.machine();
-  const std::string error = problem([&] { return to_command(form, machine, false); });
+  StartTransfers request;
+  const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
   if (fields && error.empty()) {
-    const StartTransfers request = to_command(form, machine, false);
     estimate_note(p, "transfers/estimate", estimate_of(request, machine), request.budget_s);
   }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});
     row.next();
     if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
-      send(p, to_command(form, machine, false));
+      send(p, request);
     }
     row.next();
     const std::string live_error = problem([&] { return to_command(form, machine, true); });

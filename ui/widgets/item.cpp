@@ -157,22 +157,18 @@ bool draw_control_text(ImDrawList* list, ImFont* font, ImVec2 pos, float width, 
   return cut;
 }
 
-float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
-                        std::string_view text) {
+void draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
+                       std::string_view text) {
   note_text(font, text);
   const std::string lines = break_lines(font, text, wrap);
-  const char *at = lines.data(), *end = lines.data() + lines.size();
   float y = middle_top.y;
-  while (at < end) {
-    const char* stop = font->CalcWordWrapPositionA(1.0F, at, end, wrap);
-    if (stop == at) ++stop;  // not even one character fits
-    const std::string_view line(at, static_cast<std::size_t>(stop - at));
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    const std::string_view line = std::string_view(lines).substr(at, end - at);
     draw_text(list, font, {middle_top.x - text_size(font, line).x / 2, y}, color, line);
     y += font->FontSize;
-    at = stop;
-    while (at < end && (*at == ' ' || *at == '\n')) ++at;
+    at = end + 1;
   }
-  return y - middle_top.y;
 }
 
 void control_label(Ui& ui, std::string_view label) {

@@ -66,9 +66,9 @@ bool draw_text_fitted(ImDrawList* list, ImFont* font, ImVec2 pos, float width, I
 // The same for the text of a control, which should fit in every language: a cut is noted.
 bool draw_control_text(ImDrawList* list, ImFont* font, ImVec2 pos, float width, ImU32 color,
                        std::string_view text);
-// Draws wrapped lines, each centred on `middle_top.x`; returns the height.
-float draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
-                        std::string_view text);
+// Draws wrapped lines, each centred on `middle_top.x`.
+void draw_text_centred(ImDrawList* list, ImFont* font, ImVec2 middle_top, float wrap, ImU32 color,
+                       std::string_view text);
 // Draws the label above a control in caption size; nothing for an empty label.
 void control_label(Ui& ui, std::string_view label);
 

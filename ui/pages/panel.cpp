@@ -95,15 +95,18 @@ void estimate_note(const Panel& p, std::string_view path, const RunEstimate& est
                  format_seconds(case_s)));
 }
 
-bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
-                std::string_view label) {
-  const std::string why = busy_reason(p);
-  if (why.empty()) return empty_state(p.ui, path, sentence, label);
+void empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+                std::string_view label, const std::function<Command()>& command) {
+  std::string why = busy_reason(p);
+  if (why.empty()) why = problem(command);
+  if (why.empty()) {
+    if (empty_state(p.ui, path, sentence, label)) send(p, command());
+    return;
+  }
   const bool stoppable = p.model.job().has_value();
   if (empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), stoppable ? tr("Stop") : "")) {
     p.view.confirm_cancel = true;
   }
-  return false;
 }
 
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
@@ -229,13 +232,12 @@ void room_for_actions(const Panel& p) {
 }
 
 bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOpen& open,
-                    const std::function<std::string()>& summary, bool earlier) {
+                    const std::function<std::string()>& summary) {
   if (!p.folded()) return true;
-  const PageState& state = p.model.state(page);
-  if (open.job != state.job) open = {.chosen = {}, .job = state.job};
-  bool shown = open.chosen.value_or(state.phase == Phase::Empty && !earlier);
-  if (foldout(p.ui, path, summary(), shown)) open.chosen = shown;
-  return shown;
+  const JobId job = p.model.state(page).job;
+  if (open.job != job) open = {.open = false, .job = job};
+  foldout(p.ui, path, summary(), open.open);
+  return open.open;
 }
 
 void form_actions(const Panel& p, float units, const std::function<void()>& draw) {

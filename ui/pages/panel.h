@@ -58,10 +58,11 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    double case_s);
 
-// Shown instead of results: a sentence and the button that produces some. While another job runs,
-// names it and offers to stop it, after a confirmation, instead. Returns true when clicked.
-bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
-                std::string_view label);
+// Shown instead of results: a sentence and a button that sends what `command` returns, the command
+// of the page's form; it may throw lab::Error, which disables the button. While another job runs,
+// names it and offers to stop it, after a confirmation, instead.
+void empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+                std::string_view label, const std::function<Command()>& command);
 
 // Shows why a GPU was lost and offers a restart. Draws nothing if `sentence` is empty.
 void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
@@ -125,12 +126,11 @@ float place_form(const Panel& p, const std::string& card);
 // Reserves space below the title of a folded form for the buttons of form_actions().
 void room_for_actions(const Panel& p);
 
-// Returns whether to draw the fields of a form. In the folded layout they collapse to the foldout
-// `path` with the text `summary` once `page` has had a job, or if it has results of an earlier
-// start (`earlier`), so that these are visible without scrolling; the user's choice lasts until the
-// page's next job.
+// Returns whether to draw the fields of a form. In the folded layout they are in the foldout `path`
+// with the text `summary`, closed again by the page's next job, so that results are visible without
+// scrolling.
 bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOpen& open,
-                    const std::function<std::string()>& summary, bool earlier = false);
+                    const std::function<std::string()>& summary);
 
 // Calls `draw` for the buttons of a form, which are `units` wide. In a folded form they are placed
 // beside the card's title so that no field can push them out of sight, otherwise at the cursor.

@@ -72,6 +72,8 @@ TEST_F(PanelCommands, InvalidSizesAreExplainedAndNotSent) {
   ASSERT_TRUE(lab.visible("transfers/form_error"));
   EXPECT_NE(lab.backend.find("transfers/form_error")->label.find("many"), std::string::npos);
   lab.click("transfers/run");
+  EXPECT_EQ(lab.backend.find("transfers/empty")->kind, "empty");
+  EXPECT_NE(lab.backend.find("transfers/empty")->label.find("many"), std::string::npos);
   EXPECT_TRUE(lab.out.empty());
 }
 
@@ -274,9 +276,11 @@ TEST_F(PanelCommands, TrainingOffersAWidthForResnetOnly) {
   EXPECT_TRUE(lab.visible("training/width"));
 }
 
-TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
+TEST(SmallWindow, TrainingFoldsItsSettings) {
   Lab lab(make_scene(Page::Training, Scene::Empty), 2, {1280, 720});
   lab.open(Page::Training);
+  EXPECT_TRUE(lab.visible("training/empty"));
+  lab.click("training/settings");
   EXPECT_TRUE(lab.visible("training/model"));
   lab.click("training/start");
   lab.show(make_scene(Page::Training, Scene::Running));
@@ -290,7 +294,7 @@ TEST(SmallWindow, TrainingFoldsItsSettingsAfterARun) {
   EXPECT_FALSE(lab.visible("training/model"));
 }
 
-TEST(SmallWindow, OtherFormsFoldTheirSettingsAfterAJob) {
+TEST(SmallWindow, OtherFormsFoldTheirSettings) {
   struct Form {
     Page page;
     std::string name, field, folded;
@@ -302,6 +306,9 @@ TEST(SmallWindow, OtherFormsFoldTheirSettingsAfterAJob) {
     SCOPED_TRACE(form.name);
     Lab lab(make_scene(form.page, Scene::Empty), 2, {1280, 720});
     lab.open(form.page);
+    EXPECT_FALSE(lab.visible(form.field));
+    EXPECT_TRUE(lab.visible(form.name + "/empty"));
+    lab.click(form.name + "/settings");
     EXPECT_TRUE(lab.visible(form.field));
     lab.click(form.name + "/run");
     lab.show(make_scene(form.page, Scene::Done));

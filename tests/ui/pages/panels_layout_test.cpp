@@ -67,6 +67,15 @@ void check_whole_page(Lab& lab, ImVec2 size) {
   }
 }
 
+// Opens the settings of folded forms.
+void open_settings(Lab& lab) {
+  ui::Forms& forms = lab.view.forms;
+  forms.matmul.settings_open = {.open = true, .job = lab.model.state(Page::Matmul).job};
+  forms.scaling.settings_open = {.open = true, .job = lab.model.state(Page::Scaling).job};
+  forms.training.settings_open = {.open = true, .job = lab.model.state(Page::Training).job};
+  forms.transfers.settings_open = {.open = true, .job = lab.model.state(Page::Transfers).job};
+}
+
 struct Window {
   ImVec2 size;
   float scale;
@@ -90,6 +99,7 @@ TEST_P(Layout, NothingIsClippedOrOverlaps) {
                    std::to_string(static_cast<int>(scene)));
       lab.view.page = static_cast<Page>(page);
       lab.show(make_scene(lab.view.page, scene));
+      if (scene == Scene::Empty) open_settings(lab);
       check_whole_page(lab, window.size);
       lab.scroll(1000);
     }
@@ -110,7 +120,7 @@ TEST_P(Layout, ManyDevicesFit) {
                  " ranks");
     form.devices.assign(static_cast<std::size_t>(many.devices / many.ranks), true);
     lab.show(make_many_devices(many, Scene::Running));
-    form.settings_open = {.chosen = true, .job = lab.model.state(Page::Training).job};
+    open_settings(lab);
     check_whole_page(lab, window.size);
     lab.scroll(1000);
   }
@@ -155,6 +165,7 @@ class LanguageLayout : public ::testing::TestWithParam<Translated> {};
 // Texts of controls that are cut even in English at this scale.
 std::vector<std::string> cut_in_english(Page page, float scale) {
   Lab lab(make_scene(page, Scene::Done), scale);
+  open_settings(lab);
   lab.open(page);
   lab.scroll(-1000);
   return lab.backend.fonts.cut_texts();
@@ -174,6 +185,7 @@ TEST_P(LanguageLayout, ControlsFit) {
     for (const std::string& text : cut_before) known.insert(tr(text));
     Lab lab(make_scene(page, Scene::Done), scale);
     lab.view.page = page;
+    open_settings(lab);
     check_whole_page(lab, ImGui::GetIO().DisplaySize);
     for (const std::string& text : lab.backend.fonts.cut_texts()) {
       EXPECT_TRUE(known.contains(text)) << "cut: " << text;

@@ -54,10 +54,10 @@ struct RunTabs {
   bool replaced = false;  // shows the results that the last run replaced
 };
 
-// Whether a folded form shows its fields, as the user chose since the page's last job began; empty:
-// as long as the page has no results. Not saved.
+// Whether the user has opened the fields of a folded form since the page's job `job` began. Not
+// saved.
 struct SettingsOpen {
-  std::optional<bool> chosen;
+  bool open = false;
   JobId job = 0;
 };
 

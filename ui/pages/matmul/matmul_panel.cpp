@@ -144,7 +144,7 @@ void matmul_form(const Panel& p) {
   StartMatmul request;
   const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
-  if (shown && error.empty()) {
+  if (error.empty()) {
     estimate_note(p, "matmul/estimate", estimate_of(request, machine, p.model.rungs()),
                   request.budget_s);
   }
@@ -191,15 +191,11 @@ void empty_card(const Panel& p) {
           tr("No devices have been measured at once yet. Tick \"Devices at once\" in the form."));
     return;
   }
-  if (empty_page(p, "matmul/empty",
-                 tr("No kernel has been measured yet. The ladder goes from three plain loops to "
-                    "the machine's limit."),
-                 tr("Run ladder"))) {
-    const MatmulForm& form = p.view.forms.matmul;
-    const MachineInfo& machine = p.model.machine();
-    const bool fits = problem([&] { return to_command(form, machine, false); }).empty();
-    send(p, to_command(fits ? form : MatmulForm{}, machine, false));
-  }
+  empty_page(p, "matmul/empty",
+             tr("No kernel has been measured yet. The ladder goes from three plain loops to "
+                "the machine's limit."),
+             p.view.forms.matmul.request.together ? tr("Run at once") : tr("Run ladder"),
+             [&] { return to_command(p.view.forms.matmul, p.model.machine(), false); });
 }
 
 void failed_card(const Panel& p, const MatmulResults& results) {

@@ -141,16 +141,11 @@ void empty_card(const Panel& p) {
           tr("Training on the first device count; its step time appears here once measured."));
     return;
   }
-  if (!empty_page(p, "scaling/empty",
-                  tr("Nothing has been measured yet. The same training runs on one device, then on "
-                     "more; the plots show what each one adds and costs."),
-                  tr("Measure scaling"))) {
-    return;
-  }
-  const ScalingForm& form = p.view.forms.scaling;
-  const MachineInfo& machine = p.model.machine();
-  const bool fits = problem([&] { return to_command(form, machine, true); }).empty();
-  send(p, to_command(fits ? form : ScalingForm{}, machine, true));
+  empty_page(p, "scaling/empty",
+             tr("Nothing has been measured yet. The same training runs on one device, then on "
+                "more; the plots show what each one adds and costs."),
+             tr("Measure scaling"),
+             [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); });
 }
 
 // Returns the displayed mode: the chosen one if it has results.

@@ -276,9 +276,8 @@ void draw_training_form(const Panel& p) {
   Card card(p, "training/form", tr("Settings"), {.least = least});
   if (!card) return;
   room_for_actions(p);
-  const bool shown = settings_shown(
-      p, Page::Training, "training/settings", form.settings_open,
-      [&] { return settings_text(p, form); }, newest_run(p) != nullptr);
+  const bool shown = settings_shown(p, Page::Training, "training/settings", form.settings_open,
+                                    [&] { return settings_text(p, form); });
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine); });

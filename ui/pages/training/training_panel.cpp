@@ -40,11 +40,8 @@ void empty_card(const Panel& p, bool deleted) {
       !deleted ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
                     "each epoch, and which classes the network confuses.")
                : tr("All runs are deleted; Undo brings them back until the window closes.");
-  if (!empty_page(p, "training/empty", text, tr("Train"))) return;
-  const TrainingForm& form = p.view.forms.training;
-  const MachineInfo& machine = p.model.machine();
-  const bool fits = problem([&] { return to_command(form, machine); }).empty();
-  send(p, to_command(fits ? form : TrainingForm{}, machine));
+  empty_page(p, "training/empty", text, tr("Train"),
+             [&] { return to_command(p.view.forms.training, p.model.machine()); });
 }
 
 std::string latest(const Column64& column) {

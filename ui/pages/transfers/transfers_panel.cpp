@@ -106,7 +106,7 @@ void transfers_form(const Panel& p) {
   StartTransfers request;
   const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
-  if (fields && error.empty()) {
+  if (error.empty()) {
     estimate_note(p, "transfers/estimate", estimate_of(request, machine), request.budget_s);
   }
   form_actions(p, 260, [&] {
@@ -154,14 +154,12 @@ void transfer_results(const Panel& p) {
       muted(p.ui, tr("Verifying and measuring the first case; it appears here immediately."));
     } else if (p.view.forms.transfers.tabs.kind == static_cast<int>(RunKind::Live)) {
       muted(p.ui, tr("No live run yet. \"Run live\" repeats the first case until stopped."));
-    } else if (empty_page(p, "transfers/empty",
-                          tr("Nothing has been measured yet. A sweep measures each size, verifies "
-                             "it, and fits the cost of a transfer."),
-                          tr("Run sweep"))) {
-      const TransferForm& form = p.view.forms.transfers;
-      const MachineInfo& machine = p.model.machine();
-      const bool fits = problem([&] { return to_command(form, machine, false); }).empty();
-      send(p, to_command(fits ? form : TransferForm{}, machine, false));
+    } else {
+      empty_page(p, "transfers/empty",
+                 tr("Nothing has been measured yet. A sweep measures each size, verifies it, and "
+                    "fits the cost of a transfer."),
+                 tr("Run sweep"),
+                 [&] { return to_command(p.view.forms.transfers, p.model.machine(), false); });
     }
     return;
   }

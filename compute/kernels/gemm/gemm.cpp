@@ -34,8 +34,9 @@ class F32Product {
       : op_(op),
         kernels_(kernels),
         packs_(packs),
-        mr_(op.n <= kernels.lanes && is_aliased(op.a_row) ? std::min(kernels.product_mr, kFewRows)
-                                                          : kernels.product_mr) {}
+        mr_(op.n <= kernels.lanes && is_aliased(op.a_row)
+                ? std::min(kernels.product_mr, rows_in_a_set())
+                : kernels.product_mr) {}
 
   std::int64_t steps() const { return op_.k; }
   int mr() const { return mr_; }
@@ -110,8 +111,8 @@ class F32Product {
   }
 
  private:
-  // Rows of a tile of one vector, where more would map to the same set of L1.
-  static constexpr int kFewRows = 6;
+  static constexpr std::int64_t kL1Way_bytes = 4096;  // of most processors: a page
+
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
   static constexpr std::int64_t kTilesToPack = 4;
 
@@ -120,10 +121,15 @@ class F32Product {
     constexpr std::int64_t kNear_bytes = 1024;
     return row * static_cast<std::int64_t>(sizeof(float)) > kNear_bytes;
   }
-  // Whether rows at this distance, in floats, map to so few sets of L1 that they evict each other.
+  // Whether rows at this distance, in floats, map to the same set of L1 at every term.
   static bool is_aliased(std::int64_t row) {
-    constexpr std::int64_t kSets_bytes = 4096;
-    return row * static_cast<std::int64_t>(sizeof(float)) % kSets_bytes == 0;
+    return row * static_cast<std::int64_t>(sizeof(float)) % kL1Way_bytes == 0;
+  }
+  // How many such rows L1 holds, beside B and C.
+  static int rows_in_a_set() {
+    constexpr std::int64_t kOtherWays = 2;
+    return static_cast<int>(
+        std::max<std::int64_t>(cache_sizes().l1_bytes / kL1Way_bytes - kOtherWays, 1));
   }
   // Whether every vector load of B in place stays within one cache line.
   bool is_aligned_b() const {

@@ -1,7 +1,7 @@
 #pragma once
 // GEMM of a part of C on one thread, for any type of operands. Internal to the gemm module.
 //   for each block of mc rows, and each kc steps:
-//     for each panel of nc columns, whose B stays in L2:
+//     for each panel of nc columns, whose B stays in L2, or in L1 if the block of A stays in L2:
 //       for each strip of mr rows, for each strip of nr columns: the micro-kernel
 // A strip of A or B is packed at the first tile that uses it. Each element of C sums its terms in
 // the same order in any part and with any cache. Source  Goto and van de Geijn, "Anatomy of
@@ -45,6 +45,12 @@ class PartOfGemm {
   using Word = typename Product::Word;
   static_assert(sizeof(Word) == sizeof(float), "block sizes are in 32-bit words");
 
+  // Whether a block of A of so many rows stays in L2 while strips of B pass by it. A panel is one
+  // strip then.
+  bool stays_in_l2(std::int64_t rows) const {
+    const std::int64_t bytes = rows * kc_ * static_cast<std::int64_t>(sizeof(Word));
+    return bytes <= cache_sizes().l2_bytes / 8;
+  }
   void multiply(Range steps, Range panel, Range block) const;
 
   const Product& product_;
@@ -60,14 +66,13 @@ PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
     : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
   const CacheBlocks most = cache_blocks(cache_sizes(), product.steps(), product.mr(), product.nr());
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
+  const bool packs_b = product.packs_b(ceil_div(rows.size(), mr_), cols.size());
   kc_ = most.kc;
-  nc_ = even_piece(cols.size(), most.nc, nr_);
+  nc_ = even_piece(cols.size(), packs_b && stays_in_l2(rows.size()) ? nr_ : most.nc, nr_);
   constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
   mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
-  if (product.packs_b(ceil_div(rows.size(), mr_), cols.size())) {
-    packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
-  }
+  if (packs_b) packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
 }
 
 template <class Product>

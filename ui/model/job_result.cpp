@@ -37,6 +37,9 @@ std::string result_of(const TransferResults& results) {
 }
 
 std::string result_of(const MatmulResults& results) {
+  if (const TogetherSpeedup* best = results.best_speedup()) {
+    return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
+  }
   const MatmulSample* best = nullptr;
   for (const KernelResults& kernel : results.kernels) {
     for (const MatmulSample& sample : kernel.samples) {

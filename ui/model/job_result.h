@@ -12,7 +12,7 @@ namespace lab::ui {
 
 std::string result_of(const TourResults& results);      // the first device's figures
 std::string result_of(const TransferResults& results);  // the fastest copy of the largest arrays
-std::string result_of(const MatmulResults& results);    // the fastest product
+std::string result_of(const MatmulResults& results);    // the best speed-up, or the fastest product
 std::string result_of(const ScalingResults& results);   // the most devices with cores of their own
 std::string result_of(const TrainingRun& run);          // accuracy and speed
 

@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/history.h"
+#include "ui/model/scaling_results.h"
 
 namespace lab::ui {
 namespace {
@@ -121,6 +122,19 @@ std::vector<Device> MatmulResults::devices() const {
     if (std::find(found.begin(), found.end(), k.device) == found.end()) found.push_back(k.device);
   }
   return found;
+}
+
+const TogetherSpeedup* MatmulResults::best_speedup() const {
+  const TogetherSpeedup* best = nullptr;
+  for (const TogetherSpeedup& one : speedups) {
+    if (is_unsteady(one)) continue;
+    if (best == nullptr || one.speedup > best->speedup) best = &one;
+  }
+  return best;
+}
+
+bool is_unsteady(const TogetherSpeedup& speedup) {
+  return varies_much(speedup.p10, speedup.p90);
 }
 
 // --- roofline -------------------------------------------------------------------------------

@@ -49,7 +49,12 @@ struct MatmulResults {
   std::vector<std::int64_t> sizes(Device device) const;
   // Devices with results, in order of arrival.
   std::vector<Device> devices() const;
+  // The largest speed-up among the sizes whose rounds agree; null: none.
+  const TogetherSpeedup* best_speedup() const;
 };
+
+// Whether the rounds vary by more than a quarter, p10 to p90.
+bool is_unsteady(const TogetherSpeedup& speedup);
 
 // --- roofline -------------------------------------------------------------------------------
 // A ceiling as a line over arithmetic intensity. Exactly one of the pointers is set; it points into

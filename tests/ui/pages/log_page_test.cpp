@@ -87,6 +87,19 @@ TEST(LogPage, TellsWhatAJobMeasured) {
   }
 }
 
+TEST(LogPage, TellsTheBestSteadySpeedUp) {
+  ui::Model model = make_scene(Page::Matmul, Scene::Empty);
+  StartMatmul request;
+  request.together = true;
+  model.apply(event(900, 1, JobStarted{"Products", request}));
+  const std::vector<Device> both = {cpu(0), cpu(1)};
+  model.apply(event(900, 2, TogetherSpeedup{both, 256, 10, 7, 0.02, 0.0105, 1.9, 1.8, 1.95}));
+  model.apply(event(900, 3, TogetherSpeedup{both, 512, 1, 7, 0.02, 0.01, 2.0, 0.9, 2.5}));
+  model.apply(event(900, 4, JobFinished{Outcome::Done, 1, ""}));
+  EXPECT_EQ(model.log().back().text,
+            "Products done: at best 1.90 times as fast as one device, at N = 256");
+}
+
 TEST(LogPage, APredictionDoesNotReportEarlierMeasurements) {
   ui::Model model = make_scene(Page::Scaling, Scene::Done);
   StartScaling request;

@@ -3,7 +3,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
-#include "ui/model/scaling_results.h"
+#include "ui/model/matmul_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::ui {
@@ -14,10 +14,6 @@ const TogetherSample* sample_at(const MatmulResults& results, Device device, std
     if (s.device == device && s.n == n) return &s;
   }
   return nullptr;
-}
-
-bool is_unsteady(const TogetherSpeedup& e) {
-  return varies_much(e.p10, e.p90);
 }
 
 void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e) {
@@ -38,13 +34,8 @@ void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpe
            e.p90));
 }
 
-// The largest speed-up among the sizes whose rounds agree.
 std::string best_sentence(const MatmulResults& results) {
-  const TogetherSpeedup* best = nullptr;
-  for (const TogetherSpeedup& e : results.speedups) {
-    if (is_unsteady(e)) continue;
-    if (best == nullptr || e.speedup > best->speedup) best = &e;
-  }
+  const TogetherSpeedup* best = results.best_speedup();
   if (best == nullptr) {
     return tr("Too unsteady for a speed-up: stop other programs, or raise the time per case.");
   }

@@ -205,7 +205,7 @@ void table_tools(const Panel& p) {
   control_label(p.ui, ids.size() == 2 ? tr("Z = X + Y requires a single device")
                                       : tr("Tick two tensors in the table first"));
   if (button(
-          p.ui, "memory/add", tr("Add the two ticked"),
+          p.ui, "memory/add", tr("Add two tensors"),
           {.enabled = why.empty(),
            .hint = why.empty()
                        ? tr("If they are on different devices, the lab asks before it copies one.")

@@ -9,6 +9,8 @@
 
 namespace lab {
 
+constexpr double kNearlyDone = 0.99;  // of a job that takes longer than expected
+
 void RunControl::pause(bool on) {
   {
     const std::lock_guard lock(mutex_);
@@ -114,7 +116,8 @@ void RunContext::progress(double done, std::string what) {
   last_progress_ = now;
   Progress p{std::clamp(done, 0.0, 1.0), std::move(what), {}};
   const double spent_s = std::chrono::duration<double>(now - start_).count() - paused_s_;
-  if (done > 0.01 && spent_s > 0.5) p.left_s = spent_s * (1 - p.done) / p.done;
+  if (expected_s_ > 0 && part_ != nullptr) p.done = std::min(spent_s / expected_s_, kNearlyDone);
+  if (p.done > 0.01 && spent_s > 0.5) p.left_s = spent_s * (1 - p.done) / p.done;
   emit(std::move(p));
 }
 

@@ -60,6 +60,9 @@ class RunContext {
   // remaining time is extrapolated from the time since the job started, excluding pauses. Job
   // thread only.
   void progress(double done, std::string what);
+  // The whole job will last about `seconds`: the progress of its parts then follows the time. For
+  // jobs that fit their work into a given time. Job thread only.
+  void expect(double seconds) { expected_s_ = seconds; }
 
   // While a Part exists, progress() maps 0..1 to [begin, end] of the job and prefixes its text with
   // `what`, if not empty. For jobs composed of parts that report progress as if run separately. Job
@@ -125,6 +128,7 @@ class RunContext {
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
   double paused_s_ = 0;
+  double expected_s_ = 0;  // of the whole job; 0: unknown
   Part* part_ = nullptr;
   const Tap* tap_ = nullptr;
 };

@@ -47,6 +47,19 @@ TEST(RunContext, PartsReportTheirTitle) {
   EXPECT_EQ(progress_at(3).what, "part 3, part 1, half");
 }
 
+TEST(RunContext, PartsOfAJobOfKnownLengthFollowTheTime) {
+  class Expected final : public Experiment {
+    void run(RunContext& ctx) override {
+      ctx.expect(1000);
+      const RunContext::Part part(ctx, 0, 1, "");
+      ctx.progress(1, "done");
+    }
+  } experiment;
+  test::Probe probe;
+  probe.run(experiment);
+  EXPECT_LT(probe.all<Progress>().at(0).done, 0.5);
+}
+
 TEST(RunContext, PartsEndWithTheirScope) {
   class Leaves final : public Experiment {
     void run(RunContext& ctx) override {

@@ -240,7 +240,7 @@ struct ToJson {
     if (e.threads > 0) json["threads"] = e.threads;
     if (e.plain_share) json["plain_share"] = *e.plain_share;
     if (e.best_share) json["best_share"] = *e.best_share;
-    if (e.one_thread_s) json["one_thread_s"] = *e.one_thread_s;
+    if (e.all_threads_s) json["all_threads_s"] = *e.all_threads_s;
     return json;
   }
   template <typename ForTheWindow>

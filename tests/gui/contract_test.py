@@ -148,7 +148,7 @@ KEYS = {
                                       checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "figure": keys("type device question unit value reason? median? p10? p90? n? unstable? threads? "
-                   "plain_share? best_share? one_thread_s?"),
+                   "plain_share? best_share? all_threads_s?"),
     "tour done": keys("type seconds others_share?"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(

@@ -328,7 +328,7 @@ struct CompareClass {
 // Measures the figures of events/tour.h on each device.
 struct StartTour {
   std::vector<Device> devices = {};  // empty: every device
-  double seconds = 20;  // approximate duration; each of several devices gets at least a quarter
+  double seconds = 20;               // approximate duration; see tour_duration_s()
 };
 
 // Commands that the worker runs as jobs, in the order of submission.

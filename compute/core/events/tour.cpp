@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 
@@ -30,16 +32,22 @@ std::string peak_sentence(const TourFigure& f) {
     return tr("The most multiplications and additions per second that its units can do.");
   }
   const std::string plain = share_text(*f.plain_share);
+  const std::int64_t n = tour_matrix_size(f.device);
   if (!f.best_share) {
-    return is_gpu(f.device) ? trf("One thread per element uses {} of this GPU.", plain)
-                            : trf("Three plain loops use {} of this processor.", plain);
+    return is_gpu(f.device)
+               ? trf("With {0} x {0} matrices, one thread per element uses {1} of this GPU.", n,
+                     plain)
+               : trf("With {0} x {0} matrices, three plain loops use {1} of this processor.", n,
+                     plain);
   }
   const std::string best = share_text(*f.best_share);
   return is_gpu(f.device)
-             ? trf("One thread per element uses {} of this GPU, the lab's fastest kernel {}.",
-                   plain, best)
-             : trf("Three plain loops use {} of this processor, the lab's fastest kernel {}.",
-                   plain, best);
+             ? trf("With {0} x {0} matrices, one thread per element uses {1} of this GPU, the "
+                   "lab's fastest kernel {2}.",
+                   n, plain, best)
+             : trf("With {0} x {0} matrices, three plain loops use {1} of this processor, the "
+                   "lab's fastest kernel {2}.",
+                   n, plain, best);
 }
 
 std::string copy_sentence(const TourFigure& f) {
@@ -49,19 +57,24 @@ std::string copy_sentence(const TourFigure& f) {
         "The time to bring {} from main memory to the GPU: the price of asking, not of the bytes.",
         bytes);
   }
-  if (!f.one_thread_s) {
-    return trf("One core copies {} in this time: even the smallest piece of work takes time.",
+  if (!f.all_threads_s) {
+    return trf("One thread copies {} in this time: even the smallest piece of work takes time.",
                bytes);
   }
-  const std::string one = format_seconds(*f.one_thread_s);
-  return *f.one_thread_s < f.value
-             ? trf("{} threads copy {} in this time, one alone in {}: waking threads costs more "
-                   "than so few bytes.",
-                   f.threads, bytes, one)
-             : trf("{} threads copy {} in this time, one alone in {}.", f.threads, bytes, one);
+  const std::string all = format_seconds(*f.all_threads_s);
+  return *f.all_threads_s > f.value
+             ? trf("One thread copies {} in this time, all threads together in {}: waking them "
+                   "costs more than so few bytes.",
+                   bytes, all)
+             : trf("One thread copies {} in this time, all threads together in {}.", bytes, all);
 }
 
 }  // namespace
+
+double tour_duration_s(double seconds, std::size_t devices) {
+  constexpr double kLeastShare = 1.0 / 3;  // for one device, however many there are
+  return seconds * std::max(1.0, kLeastShare * static_cast<double>(devices));
+}
 
 const char* unit_of(TourQuestion question) {
   switch (question) {

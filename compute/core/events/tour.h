@@ -12,7 +12,7 @@ namespace lab {
 enum class TourQuestion {
   Peak,       // FLOP/s of the multiply-add units
   Bandwidth,  // bytes per second from main memory, or within a GPU's memory
-  SmallCopy,  // seconds to copy kTourCopy_bytes
+  SmallCopy,  // seconds to copy kTourCopy_bytes with one thread, or to a GPU
   Training,   // LeNet's training images per second
 };
 template <>
@@ -24,6 +24,10 @@ struct EnumNames<TourQuestion> {
 };
 
 inline constexpr std::int64_t kTourCopy_bytes = 4096;
+// Side of the multiplied matrices: the plain kernel leaves the nearest cache, or a GPU is filled.
+inline std::int64_t tour_matrix_size(Device device) {
+  return is_gpu(device) ? 2048 : 512;
+}
 
 // A measured figure, in the unit of its question: FLOP/s, B/s, s or images/s.
 struct TourFigure {
@@ -38,9 +42,11 @@ struct TourFigure {
   int threads = 0;                       // that took part; 0: a whole GPU
   // Peak: shares of it that the plainest kernel and the lab's fastest one reach.
   std::optional<double> plain_share = {}, best_share = {};
-  std::optional<double> one_thread_s = {};  // SmallCopy by several threads: the time of one thread
+  std::optional<double> all_threads_s = {};  // SmallCopy: the time of all threads together
 };
 
+// About how long a tour of `seconds` takes: each of several devices gets at least a third of it.
+double tour_duration_s(double seconds, std::size_t devices);
 // "FLOP/s", "B/s", "s", "images/s".
 const char* unit_of(TourQuestion question);
 // What is measured, as a question for somebody who has not measured it yet.

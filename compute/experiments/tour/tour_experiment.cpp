@@ -28,18 +28,15 @@ namespace {
 // training takes the time that is left.
 constexpr double kUsual_s = 20;
 constexpr double kKernel_s = 1.2, kCopy_s = 0.6, kLeastTraining_s = 2;
-constexpr double kLeastShare = 0.25;  // of the tour for one device, however many there are
 // A kernel whose single run takes four budgets is refused, and the plain one is slow.
 constexpr double kLeastKernel_s = 0.25;
 
-// Large enough that the plain kernel leaves the nearest cache, or that a GPU is filled.
-constexpr std::int64_t kCpuSize = 512, kGpuSize = 2048;
 constexpr std::int64_t kTrainImages = 4096, kTestImages = 256;
 constexpr std::int64_t kTrialSteps = 8, kWarmupSteps = 3, kMostSteps = 20'000;
 constexpr double kReportInterval_s = 0.25;  // between figures that are still being measured
 
-// Ends of the stages, as shares of the progress.
-constexpr double kLadderEnd = 0.3, kCopiesEnd = 0.35;
+// Ends a training whose time is over, on a machine that became slower after the trial.
+struct TimeOver {};
 
 class Tour final : public Experiment {
  public:
@@ -54,16 +51,14 @@ class Tour final : public Experiment {
     const RunContext::Tap tap(ctx, [&](const Payload& payload) {
       std::visit([&](const auto& result) { see(ctx, result); }, payload);
     });
-    const auto devices = static_cast<double>(devices_.size());
-    const double share = std::max(1 / devices, kLeastShare);
-    scale_ = request_.seconds / kUsual_s * share;
-    ends_s_ = monotonic_s() + request_.seconds * share * devices;
-    stage(ctx, 0, kLadderEnd, {TourQuestion::Peak, TourQuestion::Bandwidth},
+    const double lasts_s = tour_duration_s(request_.seconds, devices_.size());
+    scale_ = lasts_s / kUsual_s / static_cast<double>(devices_.size());
+    ends_s_ = monotonic_s() + lasts_s;
+    ctx.expect(lasts_s);
+    stage(ctx, {TourQuestion::Peak, TourQuestion::Bandwidth},
           [&](Device device) { run_ladder(ctx, device); });
-    stage(ctx, kLadderEnd, kCopiesEnd, {TourQuestion::SmallCopy},
-          [&](Device device) { run_copy(ctx, device); });
-    stage(ctx, kCopiesEnd, 1, {TourQuestion::Training},
-          [&](Device device) { run_training(ctx, device); });
+    stage(ctx, {TourQuestion::SmallCopy}, [&](Device device) { run_copy(ctx, device); });
+    stage(ctx, {TourQuestion::Training}, [&](Device device) { run_training(ctx, device); });
     ctx.progress(1, tr("done"));
   }
 
@@ -80,20 +75,18 @@ class Tour final : public Experiment {
   }
 
   // Answers the questions for every device in turn.
-  void stage(RunContext& ctx, double begin, double end, const std::vector<TourQuestion>& questions,
+  void stage(RunContext& ctx, const std::vector<TourQuestion>& questions,
              const std::function<void(Device)>& measure_device) {
-    const double each = (end - begin) / static_cast<double>(devices_.size());
-    for (std::size_t i = 0; i < devices_.size(); ++i) {
-      const double first = begin + each * static_cast<double>(i);
-      const RunContext::Part part(ctx, first, first + each, "");
+    const RunContext::Part part(ctx, 0, 1, "");
+    for (const Device device : devices_) {
       std::string why = tr("it was not measured");
       try {
-        measure_device(devices_[i]);
+        measure_device(device);
       } catch (const Error& e) {
         if (e.code() != Errc::OutOfMemory && e.code() != Errc::Unsupported) throw;
         why = e.what();
       }
-      for (const TourQuestion question : questions) complete(ctx, devices_[i], question, why);
+      for (const TourQuestion question : questions) complete(ctx, device, question, why);
     }
   }
 
@@ -117,7 +110,7 @@ class Tour final : public Experiment {
     StartMatmul request;
     request.devices = {device};
     request.kernels = {kPlainRung, "best"};
-    request.sizes = {is_gpu(device) ? kGpuSize : kCpuSize};
+    request.sizes = {tour_matrix_size(device)};
     request.budget_s = std::max(scale_ * kKernel_s, kLeastKernel_s);
     make_matmul_experiment(request)->run(ctx);
   }
@@ -144,22 +137,26 @@ class Tour final : public Experiment {
     request.evaluate = false;
     request.epochs = kMostSteps;
     request.steps = kTrialSteps;
-    train(ctx, request, 0, 0.2);
+    train(ctx, request);
     const double step_s = step_times_.empty() ? 0 : median(step_times_);
     if (step_s <= 0) return;
     const double left_s = std::max(ends_s - monotonic_s(), scale_ * kLeastTraining_s);
+    training_ends_s_ = monotonic_s() + left_s;
     const double fit = std::clamp(left_s / step_s, static_cast<double>(kTrialSteps),
                                   static_cast<double>(kMostSteps));
     request.steps = std::llround(fit);
-    train(ctx, request, 0.2, 1);
+    train(ctx, request);
   }
 
-  void train(RunContext& ctx, const StartTraining& request, double begin, double end) {
-    const RunContext::Part part(ctx, begin, end,
+  void train(RunContext& ctx, const StartTraining& request) {
+    const RunContext::Part part(ctx, 0, 1,
                                 trf("training on {}", to_string(request.devices.front())));
     training_on_ = request.devices.front();
     step_times_.clear();
-    make_training_experiment(request)->run(ctx);
+    try {
+      make_training_experiment(request)->run(ctx);
+    } catch (const TimeOver&) {
+    }
     report_training(ctx);
   }
 
@@ -200,7 +197,10 @@ class Tour final : public Experiment {
   void see(RunContext& ctx, const TransferSample& sample) {
     if (sample.mover == TransferMover::Kernel) return;
     TourFigure& one = figure(sample.to, TourQuestion::SmallCopy);
-    if (one.n > 0) one.one_thread_s = one.value;
+    if (one.n > 0) {
+      one.all_threads_s = sample.time.median_s;
+      return ctx.emit(one);
+    }
     one.threads = is_gpu(sample.to) ? 0 : sample.threads;
     one.value = one.median = sample.time.median_s;
     one.low = sample.time.p10_s;
@@ -215,6 +215,7 @@ class Tour final : public Experiment {
     images_per_step_ = static_cast<double>(step.images);
     step_times_.push_back(images_per_step_ / step.images_per_s);
     const double now_s = monotonic_s();
+    if (step.step > kTrialSteps && now_s > training_ends_s_) throw TimeOver{};
     if (now_s - reported_s_ < kReportInterval_s) return;
     reported_s_ = now_s;
     report_training(ctx);
@@ -243,8 +244,9 @@ class Tour final : public Experiment {
 
   const StartTour request_;
   std::vector<Device> devices_;
-  double scale_ = 1;   // of the budgets
-  double ends_s_ = 0;  // when the tour should end, on the steady clock
+  double scale_ = 1;            // of the budgets
+  double ends_s_ = 0;           // when the tour should end, on the steady clock
+  double training_ends_s_ = 0;  // the same for the training in progress
   std::map<std::pair<Device, TourQuestion>, TourFigure> figures_;
   std::string skipped_ = tr("it was not measured");
   Device training_on_;

@@ -48,12 +48,6 @@ std::vector<const DeviceInfo*> timed_devices(const Panel& p) {
   return timed;
 }
 
-// About how long a tour takes, with a minimum per device.
-std::string duration_text(std::size_t devices) {
-  const double all_s = StartTour{}.seconds * std::max(1.0, static_cast<double>(devices) / 4);
-  return trf("About {:.0f} s", all_s);
-}
-
 // --- the head -------------------------------------------------------------------------------
 
 void run_state(const Panel& p) {
@@ -119,7 +113,8 @@ void head_button(const Panel& p) {
   const PageState& state = p.model.state(Page::Tour);
   const bool done = again && state.phase == Phase::Done && !state.cancelled;
   caption(ui, done ? trf("Took {}", format_seconds(state.seconds))
-                   : duration_text(timed_devices(p).size()));
+                   : trf("About {:.0f} s",
+                         tour_duration_s(StartTour{}.seconds, timed_devices(p).size())));
 }
 
 void head_card(const Panel& p) {

@@ -81,6 +81,14 @@ float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts)
   return at(done);
 }
 
+void draw_swatch(const Ui& ui, ImVec2 min, ImVec2 max, const Swatch& swatch) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (!swatch.hollow) return list->AddRectFilled(min, max, styled(swatch.color), ui.px(2));
+  const float half = ui.px(0.75F);
+  list->AddRect({min.x + half, min.y + half}, {max.x - half, max.y - half}, styled(swatch.color),
+                ui.px(2), 0, 2 * half);
+}
+
 void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
@@ -93,7 +101,7 @@ void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
     const float width = indent + text_size(font, swatch.text).x;
     if (pos.x > start.x && pos.x + width > right) pos = {start.x, pos.y + line};
     const float top = pos.y + (line - side) / 2;
-    list->AddRectFilled({pos.x, top}, {pos.x + side, top + side}, styled(swatch.color), ui.px(2));
+    draw_swatch(ui, {pos.x, top}, {pos.x + side, top + side}, swatch);
     draw_text_fitted(list, font, {pos.x + indent, pos.y + (line - font->FontSize) / 2},
                      right - pos.x - indent, ui.theme->muted, swatch.text);
     if (swatch.meaning != nullptr) {

@@ -33,7 +33,9 @@ struct Swatch {
   std::string text;
   ImU32 color;
   const char* meaning = nullptr;
+  bool hollow = false;  // only its outline: of what is missing
 };
+void draw_swatch(const Ui& ui, ImVec2 min, ImVec2 max, const Swatch& swatch);
 void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches);
 void step_part_legend(const Panel& p);
 

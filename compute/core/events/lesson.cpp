@@ -89,6 +89,11 @@ std::string verdict_of(double guess, double answer) {
   return ratio > 1 ? trf("{} times too low", text) : trf("{} times too high", text);
 }
 
+std::string plain_number(double value) {
+  if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 }  // namespace
 
 std::string position_text(const LessonQuestion& question, std::size_t i) {
@@ -177,9 +182,8 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "x") return fmt::format("{:.2f}x", value);
   if (unit == "images/s") return fmt::format("{:.0f} {}", value, tr("images/s"));
   if (unit == "%") return fmt::format("{:.1f} %", value);
-  if (!unit.empty()) return format_si(value, unit);
-  if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  if (unit == "cores") return value == 1 ? tr("1 core") : trf("{} cores", plain_number(value));
+  return unit.empty() ? plain_number(value) : format_si(value, unit);
 }
 
 }  // namespace lab

@@ -83,6 +83,7 @@ TEST(LessonQuantities, HaveUnits) {
   EXPECT_EQ(quantity_text(4096, "B"), "4.00 KiB");
   EXPECT_EQ(quantity_text(-2e-3, "s"), "-2.00 ms");
   EXPECT_EQ(quantity_text(3, ""), "3");
+  EXPECT_EQ(quantity_text(1.953, "cores"), "1.95 cores");
   EXPECT_EQ(quantity_text(0.20113, ""), "0.201");
   EXPECT_EQ(quantity_text(126.2, ""), "126");
   EXPECT_EQ(quantity_text(254930.4, ""), "254930");

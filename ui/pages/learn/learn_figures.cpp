@@ -101,41 +101,33 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
                 quantity_text(gap.measured, gap.unit)));
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
-  const double full = std::max({gap.predicted, gap.measured, 1e-300});
-  // What prediction and measurement share, then what each cause adds or removes.
-  double shared = std::min(gap.predicted, gap.measured);
+  // What causes remove lies hollow below the prediction, what they add lies beyond it.
+  double added = 0, removed = 0;
+  for (const GapPart& part : gap.parts) (part.value > 0 ? added : removed) += std::abs(part.value);
+  const double full = std::max(gap.predicted + added, 1e-300);
   std::vector<Swatch> swatches = {{tr("as predicted"), ui.theme->muted}};
-  if (item.visible) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const auto at = [&](double v) {
-      return item.min.x + (item.max.x - item.min.x) * static_cast<float>(v / full);
-    };
-    list->AddRectFilled(item.min, item.max, styled(ui.theme->raised), ui.px(4));
-    list->AddRectFilled(item.min, {at(shared), item.max.y}, styled(ui.theme->muted), ui.px(4));
-    // Causes in the direction of the gap share its length.
-    double total = 0;
-    const double sign = gap.measured >= gap.predicted ? 1 : -1;
-    for (const GapPart& part : gap.parts) total += std::max(0.0, sign * part.value);
-    const double scale = total > 0 ? std::abs(gap.measured - gap.predicted) / total : 0;
-    double from = shared;
-    for (std::size_t i = 0; i < gap.parts.size(); ++i) {
-      const double length = std::max(0.0, sign * gap.parts[i].value) * scale;
-      if (length <= 0) continue;
-      const ImVec2 min(at(from), item.min.y), max(at(from + length), item.max.y);
-      const ImU32 color = series_color(*ui.theme, static_cast<int>(i) + 1);
-      list->AddRectFilled(min, max, styled(color));
-      hint_at(ui, min, max, part_text(gap.parts[i], gap.unit));
-      from += length;
-    }
-    list->AddLine({at(gap.predicted), item.min.y - ui.px(2)},
-                  {at(gap.predicted), item.max.y + ui.px(2)}, styled(ui.theme->text), ui.px(2));
-  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto at = [&](double v) {
+    return item.min.x + (item.max.x - item.min.x) * static_cast<float>(std::max(0.0, v) / full);
+  };
+  const double kept = gap.predicted - removed;
+  list->AddRectFilled(item.min, item.max, styled(ui.theme->raised), ui.px(4));
+  list->AddRectFilled(item.min, {at(kept), item.max.y}, styled(ui.theme->muted), ui.px(4));
+  double lower = kept, upper = gap.predicted;  // where the next cause begins
   for (std::size_t i = 0; i < gap.parts.size(); ++i) {
-    const GapPart& part = gap.parts[i];
-    if (std::abs(part.value) < kLeastShare * full) continue;
-    swatches.push_back(
-        {part_text(part, gap.unit), series_color(*ui.theme, static_cast<int>(i) + 1)});
+    const double value = gap.parts[i].value;
+    if (std::abs(value) < kLeastShare * full) continue;
+    const Swatch swatch{part_text(gap.parts[i], gap.unit),
+                        series_color(*ui.theme, static_cast<int>(i) + 1), nullptr, value < 0};
+    double& from = value < 0 ? lower : upper;
+    const ImVec2 min(at(from), item.min.y), max(at(from + std::abs(value)), item.max.y);
+    draw_swatch(ui, min, max, swatch);
+    hint_at(ui, min, max, swatch.text);
+    from += std::abs(value);
+    swatches.push_back(swatch);
   }
+  list->AddLine({at(gap.predicted), item.min.y - ui.px(2)},
+                {at(gap.predicted), item.max.y + ui.px(2)}, styled(ui.theme->text), ui.px(2));
   swatch_legend(p, swatches);
   if (gap.note.empty()) return;
   muted(ui, gap.note);

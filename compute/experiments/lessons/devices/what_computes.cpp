@@ -108,15 +108,16 @@ void load_during_product(LessonStage& stage) {
   LessonPrediction prediction;
   prediction.series = tr("busy cores while cpu:0 multiplies");
   prediction.value = threads;
+  prediction.unit = "cores";
   prediction.formula = tr("threads of cpu:0");
   prediction.constants = {{tr("threads"), threads, ""}};
   stage.predict(prediction);
   const double others = busy_without_work(stage);
   const double busy = busy_cores(stage, device, 1.5);
-  stage.count(prediction.series, busy, "");
+  stage.count(prediction.series, busy, prediction.unit);
   constexpr double kSmall = 0.05;
   stage.gap({prediction.series,
-             "",
+             prediction.unit,
              threads,
              busy,
              {{tr("window and readings"), others},

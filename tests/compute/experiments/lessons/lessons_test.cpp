@@ -88,6 +88,7 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     for (const GapPart& part : gap.parts) sum += part.value;
     EXPECT_NEAR(sum, gap.measured, 1e-9 * std::abs(gap.measured) + 1e-15) << gap.what;
     EXPECT_EQ(gap.parts.back().cause, "unexplained");
+    if (name == "devices") EXPECT_EQ(gap.unit, "cores");
   }
   EXPECT_EQ(news_of<LessonStepBegun>(probe).size(), lessons::find_lesson(name).info.steps.size());
   for (const Device device : probe.machine.devices()) {
@@ -123,11 +124,12 @@ TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
 
 INSTANTIATE_TEST_SUITE_P(All, Lessons,
                          testing::Values(ShortLesson{"devices", {}}, ShortLesson{"tensors", 64},
-                                         ShortLesson{"copies", 1}, ShortLesson{"log", {}},
-                                         ShortLesson{"together", 64}, ShortLesson{"network", {}},
-                                         ShortLesson{"memory", 32}, ShortLesson{"feed", 10},
-                                         ShortLesson{"allreduce", 3}, ShortLesson{"equal", {}},
-                                         ShortLesson{"accuracy", 1}, ShortLesson{"sixteen", 2}),
+                                         ShortLesson{"copies", 1}, ShortLesson{"link", {}},
+                                         ShortLesson{"log", {}}, ShortLesson{"together", 64},
+                                         ShortLesson{"network", {}}, ShortLesson{"memory", 32},
+                                         ShortLesson{"feed", 10}, ShortLesson{"allreduce", 3},
+                                         ShortLesson{"equal", {}}, ShortLesson{"accuracy", 1},
+                                         ShortLesson{"sixteen", 2}),
                          [](const auto& param) { return param.param.name; });
 
 TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {

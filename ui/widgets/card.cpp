@@ -40,7 +40,6 @@ void card_note(Ui& ui, ImVec2 line, float title, const CardOptions& options) {
   const float wide = std::min(room, text_size(font, options.note).x);
   const ImVec2 min(right - wide, line.y + (ui.fonts.strong->FontSize - font->FontSize) / 2);
   draw_control_text(ImGui::GetWindowDrawList(), font, min, wide, ui.theme->muted, options.note);
-  hint_at(ui, min, {right, min.y + font->FontSize}, options.note_hint);
 }
 
 void card_title(Ui& ui, std::string_view title, const CardOptions& options) {

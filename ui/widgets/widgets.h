@@ -29,10 +29,9 @@ namespace lab::ui {
 struct CardOptions {
   float width = 0, height = 0;
   float extra = 0, least = 0;
-  std::string_view hint = {};       // tooltip of the title
-  std::string_view note = {};       // muted, at the right end of the title's line
-  std::string_view note_hint = {};  // its tooltip
-  bool dimmed = false;              // old results while new ones arrive
+  std::string_view hint = {};  // tooltip of the title
+  std::string_view note = {};  // muted, at the right end of the title's line
+  bool dimmed = false;         // old results while new ones arrive
 };
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
 void end_card(Ui& ui);

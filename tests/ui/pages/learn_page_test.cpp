@@ -152,6 +152,7 @@ TEST(LearnPage, OffersToSplitTheCpu) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/dot/third");
   EXPECT_FALSE(lab.visible("learn/measure"));
+  EXPECT_LT(lab.backend.find("learn/split")->max.y, lab.backend.find("learn/choice/1")->min.y);
   lab.click("learn/split");
   lab.click("restart/yes");
   ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
@@ -270,6 +271,16 @@ TEST(LearnPage, NamesTheChapter) {
   Lab lab(make_scene(Page::Learn, Scene::Empty));
   lab.open(Page::Learn);
   EXPECT_EQ(lab.backend.find("learn/chapter")->label, "Chapter: GPUs");
+  Lab folded(make_scene(Page::Learn, Scene::Empty), 1.5F, {1280, 720});
+  folded.open(Page::Learn);
+  EXPECT_EQ(folded.backend.find("learn/chapter")->label, "Chapter: GPUs, lesson 1 of 3");
+}
+
+TEST(LearnPage, ListsTheStatementsThatHold) {
+  LearnLab lab(Scene::Done);
+  const ui::WidgetRect* checks = lab.backend.find("learn/checks");
+  ASSERT_NE(checks, nullptr);
+  EXPECT_EQ(checks->label, "Checked and true: the copy is exact; nothing is left.");
 }
 
 TEST(LearnPage, GivesTheReasonForAWrongGuess) {

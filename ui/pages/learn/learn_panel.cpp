@@ -36,6 +36,13 @@ std::vector<const LessonInfo*> lessons_of(const Panel& p, LessonTrack track) {
   return found;
 }
 
+// "4 of 9", in its track.
+std::string number_of(const Panel& p, const LessonInfo& lesson) {
+  const auto track = lessons_of(p, lesson.track);
+  const auto place = std::find(track.begin(), track.end(), &lesson) - track.begin() + 1;
+  return trf("{} of {}", place, track.size());
+}
+
 // One dot per lesson of the track; filled once it was measured.
 void progress_dots(const Panel& p, const LessonInfo& shown) {
   Ui& ui = p.ui;
@@ -78,7 +85,10 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
     if (!lessons_of(p, track).empty()) tracks.emplace_back(label_of(track));
   }
   int track = static_cast<int>(shown.track);
-  const std::string chapter = trf("Chapter: {}", chapter_of(shown.track));
+  // A folded card's title has no room for the number.
+  const char* const name = chapter_of(shown.track);
+  const std::string chapter = p.folded() ? trf("Chapter: {}, lesson {}", name, number_of(p, shown))
+                                         : trf("Chapter: {}", name);
   caption(p.ui, chapter);
   record_item(p.ui, "learn/chapter", "text", chapter);
   hint(p.ui, tr("The lessons follow two chapters of Dive into Deep Learning."));
@@ -110,9 +120,7 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
 
 void text_column(const Panel& p) {
   const LessonInfo& lesson = *shown_lesson(p);
-  const auto track = lessons_of(p, lesson.track);
-  const auto place = std::find(track.begin(), track.end(), &lesson) - track.begin() + 1;
-  const std::string note = p.folded() ? "" : trf("{} of {}", place, track.size());
+  const std::string note = p.folded() ? "" : number_of(p, lesson);
   const Card card(p, "learn/lesson", tr(lesson.title),
                   {.least = place_form(p, "learn/lesson"), .note = note});
   if (!card) return;

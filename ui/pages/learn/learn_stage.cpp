@@ -214,11 +214,10 @@ void formula(const Panel& p, const LessonPrediction& prediction) {
 void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   Card card(p, "learn/predicted", tr("Guess and prediction"));
   if (!card) return;
-  fact(p.ui, tr("Your guess"),
-       run.guess ? std::string_view(run.guess->text) : std::string_view(tr("none")));
+  body(p.ui, trf("Your guess: {}", run.guess ? run.guess->text : std::string(tr("none"))));
   for (const LessonPrediction& prediction : run.predictions) {
-    fact(p.ui, prediction.series,
-         std::string_view(quantity_text(prediction.value, prediction.unit)));
+    body(p.ui, fmt::format("{}: {}", prediction.series,
+                           quantity_text(prediction.value, prediction.unit)));
     formula(p, prediction);
   }
   if (run.curve) {
@@ -294,22 +293,26 @@ void choice_verdict(const Panel& p, const LessonQuestion& question, const Lesson
 // The answer, and how a guessed number compares with it.
 void answer_facts(const Panel& p, const LessonQuestion& question, const LessonRun& run) {
   const LessonAnswer& answer = *run.done->answer;
-  fact(p.ui, tr("The answer"), std::string_view(answer_text(question, answer)));
+  FactColumns facts(p, 600);
+  facts.add(tr("The answer"), answer_text(question, answer));
   if (!run.guess) return;
-  const std::string how = verdict(question, run.guess->answer, answer);
-  fact(p.ui, tr("The guess is"), std::string_view(how));
-  record_item(p.ui, "learn/verdict", "text", how);
+  facts.add(tr("The guess is"), verdict(question, run.guess->answer, answer), {}, "learn/verdict");
 }
 
-// Whether all statements hold; empty without statements.
-std::string checks_text(const std::vector<LessonCheck>& checks) {
-  if (checks.empty()) return {};
-  const auto passed =
-      std::count_if(checks.begin(), checks.end(), [](const LessonCheck& c) { return c.passed; });
-  const auto all = std::ssize(checks);
-  return passed < all ? trf("{} of {} statements hold", passed, all)
-         : all == 1   ? std::string(tr("Checked: one statement holds"))
-                      : trf("Checked: all {} statements hold", all);
+// The statements that hold on every machine, and those that do not on this one.
+void checks(const Panel& p, const std::vector<LessonCheck>& all) {
+  std::string passed;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].passed) {
+      passed += (passed.empty() ? "" : "; ") + all[i].what;
+    } else {
+      error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", all[i].what));
+    }
+  }
+  if (passed.empty()) return;
+  const std::string text = trf("Checked and true: {}.", passed);
+  muted(p.ui, text);
+  record_item(p.ui, "learn/checks", "text", text);
 }
 
 // The setting to vary, and the way to the experiment's page.
@@ -333,10 +336,7 @@ void go_on_row(const Panel& p, const LessonInfo& lesson) {
 }
 
 void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  const std::string checked = checks_text(run.done->checks);
-  std::string list;
-  for (const LessonCheck& c : run.done->checks) list += (list.empty() ? "" : "\n") + c.what;
-  Card card(p, "learn/sentence", tr("In one sentence"), {.note = checked, .note_hint = list});
+  Card card(p, "learn/sentence", tr("In one sentence"));
   if (!card) return;
   const bool chosen = run.guess && !lesson.question.choices.empty();
   const std::optional<LessonAnswer>& answer = run.done->answer;
@@ -349,11 +349,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }
   if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
-  for (std::size_t i = 0; i < run.done->checks.size(); ++i) {
-    const LessonCheck& check = run.done->checks[i];
-    if (check.passed) continue;
-    error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", check.what));
-  }
+  checks(p, run.done->checks);
   go_on_row(p, lesson);
 }
 

@@ -177,10 +177,6 @@ void split_button(const Panel& p, int devices) {
 
 // `entered`: Enter was pressed on the guess, which measures like the button.
 void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
-  if (const int split = wanted_split(p, lesson); split != 0) {
-    split_button(p, split);
-    return;
-  }
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
   const std::string wrong = lesson_problem(p, lesson);
   entered = (entered || enter_is_free(p)) && guessed && wrong.empty() && !busy(p);
@@ -198,9 +194,11 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
 }  // namespace
 
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
+  const int split = wanted_split(p, lesson);
+  if (split != 0) split_button(p, split);
   for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
-  ImGui::Dummy({1, p.ui.px(2)});
-  measure_button(p, lesson, question(p, lesson));
+  const bool entered = question(p, lesson);
+  if (split == 0) measure_button(p, lesson, entered);
   draw_class_form(p, lesson);
 }
 

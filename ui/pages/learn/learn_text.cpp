@@ -136,8 +136,9 @@ bool question(const Panel& p, const LessonInfo& lesson) {
   if (!asked.choices.empty()) return choices(p, lesson, guess);
   if (!asked.at.empty()) curve(p, lesson, guess);
   input_text(p.ui, "learn/guess",
-             asked.unit.empty() ? tr("Your guess") : trf("Your guess, {}", asked.unit), guess,
-             tr("With or without a unit; several numbers separated by commas"),
+             asked.unit.empty() || asked.unit == "x" ? tr("Your guess")
+                                                     : trf("Your guess, {}", asked.unit),
+             guess, tr("With or without a unit; several numbers separated by commas"),
              asked.at.empty() ? tr("none") : tr("draw above, or type"));
   const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
   const std::string wrong = guess.empty() ? "" : problem([&] { parse_answer(asked, guess); });

@@ -167,9 +167,9 @@ Lesson link_lesson() {
                LAB_TEXT("The rest grows with the bytes: time = latency + bytes / bandwidth. Small "
                         "copies pay mostly "
                         "for asking, large ones for moving."),
-               LAB_TEXT("So many copies of few bytes pay the latency many times. To a GPU they "
-                        "take far longer than one copy of all bytes; between CPU devices, which "
-                        "share the main memory, about as long.")};
+               LAB_TEXT("Many copies of few bytes pay the latency many times: to a GPU they take "
+                        "far longer than one copy of all bytes, between CPU devices about as "
+                        "long.")};
   info.steps = {
       {LAB_TEXT("Copies of 1 KiB to 64 MiB, each of other bytes than the one before"),
        {"Y.copy_(X)", "X.copyto(Y)", "Y.assign(X)", "jax.device_put(X, device)", "copy(X, Y)"}},

@@ -108,6 +108,7 @@ double RunContext::Part::within(double done) const {
 
 void RunContext::progress(double done, std::string what) {
   if (part_ != nullptr) {
+    if (done >= 1) return;  // the end of a part is not that of the job
     done = part_->within(done);
     what = part_->named(what);
   }

@@ -52,12 +52,15 @@ TEST(RunContext, PartsOfAJobOfKnownLengthFollowTheTime) {
     void run(RunContext& ctx) override {
       ctx.expect(1000);
       const RunContext::Part part(ctx, 0, 1, "");
-      ctx.progress(1, "done");
+      ctx.progress(1, "the end of a part is not that of the job");
+      ctx.progress(0.9, "late");
     }
   } experiment;
   test::Probe probe;
   probe.run(experiment);
-  EXPECT_LT(probe.all<Progress>().at(0).done, 0.5);
+  ASSERT_EQ(probe.all<Progress>().size(), 1U);
+  EXPECT_EQ(probe.all<Progress>()[0].what, "late");
+  EXPECT_LT(probe.all<Progress>()[0].done, 0.5);
 }
 
 TEST(RunContext, PartsEndWithTheirScope) {

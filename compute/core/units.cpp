@@ -10,6 +10,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/core/printable.h"
 
 namespace lab {
 namespace {
@@ -48,8 +49,8 @@ std::vector<std::int64_t> parse_list(std::string_view text,
                                      const std::function<std::int64_t(std::string_view)>& parse) {
   std::vector<std::int64_t> values;
   if (const auto dots = text.find(".."); dots != std::string_view::npos) {
-    const std::int64_t first = parse(text.substr(0, dots));
-    const std::int64_t last = parse(text.substr(dots + 2));
+    const std::int64_t first = parse(trimmed(text.substr(0, dots)));
+    const std::int64_t last = parse(trimmed(text.substr(dots + 2)));
     if (first > last) {
       throw Error(Errc::Usage,
                   trf("range '{}' is descending; write the smaller bound first", text));
@@ -63,7 +64,7 @@ std::vector<std::int64_t> parse_list(std::string_view text,
   }
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(parse(text.substr(begin, end - begin)));
+    values.push_back(parse(trimmed(text.substr(begin, end - begin))));
     begin = end + 1;
   }
   return values;
@@ -97,7 +98,8 @@ std::int64_t parse_bytes(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
   if (parsed.ec == std::errc() && value > 0 && std::isfinite(value)) {
-    const std::string_view suffix(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+    const std::string_view suffix =
+        trimmed({parsed.ptr, static_cast<std::size_t>(end - parsed.ptr)});
     for (const Suffix& s : kByteSuffixes) {
       const double bytes = value * s.factor;
       if (suffix == s.text && bytes >= 1 && bytes < 9e18) return static_cast<std::int64_t>(bytes);
@@ -151,6 +153,17 @@ std::array<std::string, 2> format_bytes_apart(std::int64_t a, std::int64_t b) {
     texts[larger] = fmt::format("{} + {}", texts[1 - larger], format_bytes(std::abs(a - b)));
   }
   return texts;
+}
+
+std::string group_digits(std::string number) {
+  constexpr std::size_t kLeast = 5, kGroup = 3;
+  const std::size_t first = number.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  if (end - first < kLeast) return number;
+  for (std::size_t i = end - kGroup; i > first; i -= std::min(i - first, kGroup)) {
+    number.insert(i, ",");
+  }
+  return number;
 }
 
 std::string format_seconds(double seconds) {

@@ -12,10 +12,10 @@ inline constexpr std::int64_t kKiB = 1024;
 inline constexpr std::int64_t kMiB = 1024 * kKiB;
 inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
-// Accepts "4096", "4KiB", "1.5GiB", "64kB", "2MB". Throws Error(Usage) naming the text.
+// Accepts "4096", "4KiB", "1.5 GiB", "64kB", "2MB". Throws Error(Usage) naming the text.
 std::int64_t parse_bytes(std::string_view text);
 
-// Accepts "1KiB..1GiB" (doubling from first to last, both included) or "1KiB,3MiB,...". Throws
+// Accepts "1KiB..1GiB" (doubling from first to last, both included) or "1 KiB, 3 MiB, ...". Throws
 // Error(Usage).
 std::vector<std::int64_t> parse_byte_sizes(std::string_view text);
 
@@ -34,6 +34,9 @@ std::string format_bytes(std::int64_t bytes);
 // four digits are too few, the larger as a sum: "20.0 GiB + 4.00 KiB". Equal texts only for equal
 // sizes.
 std::array<std::string, 2> format_bytes_apart(std::int64_t a, std::int64_t b);
+
+// Separates thousands where there are five digits or more: "9999", "12,345.5", "-60,000".
+std::string group_digits(std::string number);
 
 // "835 ns", "12.2 s", "3 min 20 s".
 std::string format_seconds(double seconds);

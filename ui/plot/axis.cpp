@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/core/units.h"
+
 namespace lab::ui::plot {
 namespace {
 
@@ -205,7 +207,7 @@ std::string fixed(double value, int decimals) {
 }
 
 std::string significant(double value) {
-  return fmt::format("{:.5g}", value);
+  return group_digits(fmt::format("{:.5g}", value));
 }
 
 double binary_step(double at_least) {
@@ -261,7 +263,7 @@ Ticks linear(const TickRequest& r) {
     if (tiny) {
       t.label = t.value == 0 ? "0" : significant(t.value);
     } else {
-      t.label = fixed(t.value / prefix.factor, decimals);
+      t.label = group_digits(fixed(t.value / prefix.factor, decimals));
       if (!with_unit && !prefix.name.empty() && t.value != 0) t.label.append(prefix.name);
     }
   }
@@ -366,7 +368,7 @@ std::string axis_text(double value, std::string_view unit, bool binary, bool who
   if (value == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
   const double size = std::abs(value);
   if (unit.empty() && !binary) {
-    if (whole && size < 1e7) return fmt::format("{:.0f}", value);
+    if (whole && size < 1e7) return group_digits(fmt::format("{:.0f}", value));
     if (size >= 1e-4 && size < 1e5) return significant(value);
     return fmt::format("{:.4g}", value);
   }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "compute/core/error.h"
 
 namespace lab {
@@ -12,12 +15,12 @@ using Sizes = std::vector<std::int64_t>;
 TEST(Units, ParsesBytes) {
   EXPECT_EQ(parse_bytes("4096"), 4096);
   EXPECT_EQ(parse_bytes("64KiB"), 65536);
-  EXPECT_EQ(parse_bytes("1.5GiB"), 1610612736);
+  EXPECT_EQ(parse_bytes("1.5 GiB"), 1610612736);
   EXPECT_EQ(parse_bytes("2MB"), 2000000);
 }
 
 TEST(Units, RejectsInvalidSizes) {
-  for (const char* text : {"", "KiB", "-1", "0", "1 KiB", "4096q", "1e30", "nan", "inf"}) {
+  for (const char* text : {"", "KiB", "-1", "0", "1 2", "4096q", "1e30", "nan", "inf"}) {
     EXPECT_THROW(parse_bytes(text), Error) << text;
   }
 }
@@ -28,12 +31,26 @@ TEST(Units, RangesDoubleAndIncludeBothEnds) {
   EXPECT_EQ(parse_counts("7..7"), (Sizes{7}));
   EXPECT_EQ(parse_counts("9223372036854775807..9223372036854775807").size(), 1U);
   EXPECT_EQ(parse_byte_sizes("1KiB..4KiB"), (Sizes{1024, 2048, 4096}));
-  EXPECT_EQ(parse_counts("100,200"), (Sizes{100, 200}));
+  EXPECT_EQ(parse_byte_sizes("1 KiB .. 4 KiB"), (Sizes{1024, 2048, 4096}));
+  EXPECT_EQ(parse_counts("100, 200"), (Sizes{100, 200}));
 }
 
 TEST(Units, RejectsInvalidRanges) {
   for (const char* text : {"", "64..", "512..64", "1,,2", "0", "-4", "1.5", "64...128"}) {
     EXPECT_THROW(parse_counts(text), Error) << text;
+  }
+}
+
+TEST(Units, SeparatesThousandsOfLongNumbers) {
+  for (const auto& [plain, grouped] :
+       std::vector<std::array<const char*, 2>>{{"", ""},
+                                               {"9999", "9999"},
+                                               {"-9999.5", "-9999.5"},
+                                               {"12345", "12,345"},
+                                               {"-60000.25", "-60,000.25"},
+                                               {"123456", "123,456"},
+                                               {"1234567", "1,234,567"}}) {
+    EXPECT_EQ(group_digits(plain), grouped);
   }
 }
 

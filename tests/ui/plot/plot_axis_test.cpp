@@ -236,7 +236,7 @@ TEST(Ticks, AnyRangeGivesSensibleTicks) {
 TEST(AxisText, NamesValueAndUnit) {
   EXPECT_EQ(axis_text(4.31e12, "B/s", false, false), "4.31 TB/s");
   EXPECT_EQ(axis_text(65536, "", true, false), "64 KiB");
-  EXPECT_EQ(axis_text(1234567, "", false, true), "1234567");
+  EXPECT_EQ(axis_text(1234567, "", false, true), "1,234,567");
   EXPECT_EQ(axis_text(0.4321, "", false, false), "0.4321");
   EXPECT_EQ(axis_text(0, "s", false, false), "0 s");
   EXPECT_EQ(axis_text(NAN, "s", false, false), "N/A");

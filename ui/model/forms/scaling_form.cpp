@@ -16,13 +16,11 @@ namespace {
 constexpr double kMostFixed = 0.999;  // of a measured step
 
 // Parses "1, 2, 4".
-std::vector<std::int64_t> parse_device_counts(std::string text) {
-  const std::string typed = text;
-  std::erase(text, ' ');
+std::vector<std::int64_t> parse_device_counts(const std::string& text) {
   try {
     return parse_counts(text);
   } catch (const Error&) {
-    throw Error(Errc::Usage, trf("device counts '{}' is not a list; write 1,2,4", typed));
+    throw Error(Errc::Usage, trf("device counts '{}' is not a list; write 1,2,4", text));
   }
 }
 

@@ -120,12 +120,12 @@ struct Title {
   }
   std::string operator()(const StartTraining& c) const {
     const std::string where = c.devices.empty() ? "cpu:0" : names(c.devices);
-    return c.probe ? trf("Speed of {} on {}", c.model, where)
-                   : trf("Training {} on {}", c.model, where);
+    return c.probe ? trf("Speed of {} on {}", model_title(c.model), where)
+                   : trf("Training {} on {}", model_title(c.model), where);
   }
   std::string operator()(const StartScaling& c) const {
-    const std::string model =
-        c.training.model.empty() ? trf("the model of {}", c.reference_file) : c.training.model;
+    const std::string model = c.training.model.empty() ? trf("the model of {}", c.reference_file)
+                                                       : std::string(model_title(c.training.model));
     return c.measure ? trf("Scaling of {}", model) : trf("Predicted scaling of {}", model);
   }
   std::string operator()(const MakeTensor& c) const {

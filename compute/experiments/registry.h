@@ -11,7 +11,7 @@ namespace lab {
 // Never returns null. Cheap: the request is validated in Experiment::run().
 std::unique_ptr<Experiment> make_experiment(const JobCommand& command);
 
-// Title of the job in the status bar and the log, for example "Training lenet on cpu:0".
+// Title of the job in the status bar and the log, for example "Training LeNet on cpu:0".
 std::string job_title(const JobCommand& command);
 
 }  // namespace lab

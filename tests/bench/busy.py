@@ -183,7 +183,7 @@ class Window(WatchedRow):
     """CPU time of the window's thread over that of the training, from the threads' stat files."""
 
     targets = ("device-lab",)
-    models = {"LeNet": "lenet", "ResNet-18": "resnet18"}
+    models = ("LeNet", "ResNet-18")
 
     def lines(self):
         return [Outcome(f"CPU time of the window while it shows {model} / that of the training",
@@ -192,7 +192,7 @@ class Window(WatchedRow):
     def measure(self, setup, outcome):
         if shutil.which("Xvfb") is None:
             raise NotRun("Xvfb is not installed")
-        model = next(name for title, name in self.models.items() if f" {title} " in outcome.work)
+        model = next(name for name in self.models if f" {name} " in outcome.work)
         shares, parts = [], {}
         for _ in range(setup.rounds):
             try:

@@ -199,7 +199,7 @@ class Training(Row):
         seconds = 5 if setup.quick else 20
         with contextlib.ExitStack() as stack:
             home = stack.enter_context(desktop())
-            outcome.set([watch_training(setup.program, home, "lenet", seconds)["window"] / seconds
+            outcome.set([watch_training(setup.program, home, "LeNet", seconds)["window"] / seconds
                          for _ in range(setup.rounds)], "")
 
 
@@ -234,7 +234,7 @@ def resident_of_training(program, home, steps):
     playing_s = 900
     script = [
         {"click": "rail/training"},
-        {"set": "training/model", "value": "softmax"},
+        {"set": "training/model", "value": "Softmax"},
         {"set": "training/batch", "value": "1"},
         {"set": "training/synthetic_train", "value": "10000"},
         {"set": "training/synthetic_test", "value": "100"},

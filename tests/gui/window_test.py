@@ -210,7 +210,7 @@ def case_language(program, home):
         home,
         [
             {"click": "rail/training"},
-            {"set": "training/model", "value": "resnet18"},
+            {"set": "training/model", "value": "ResNet-18"},
             {"click": "training/start"},
             {"wait_for": "status/cancel"},
             {"click": "rail/language"},
@@ -328,7 +328,7 @@ def case_train(program, home):
         home,
         [
             {"click": "rail/training"},
-            {"set": "training/model", "value": "lenet"},
+            {"set": "training/model", "value": "LeNet"},
             {"set": "training/epochs", "value": "1"},
             {"set": "training/synthetic_train", "value": "1024"},
             {"set": "training/synthetic_test", "value": "256"},
@@ -419,7 +419,7 @@ def case_emulated(program, home):
             {"screenshot": "memory.png"},
             {"describe": "memory.json"},
             {"click": "rail/training"},
-            {"set": "training/model", "value": "lenet"},
+            {"set": "training/model", "value": "LeNet"},
             {"set": "training/batch", "value": "8"},
             {"set": "training/epochs", "value": "1"},
             {"set": "training/synthetic_train", "value": "64"},
@@ -455,7 +455,7 @@ def case_scaling(program, home):
         home,
         [
             {"click": "rail/scaling"},
-            {"set": "scaling/model", "value": "softmax"},
+            {"set": "scaling/model", "value": "Softmax"},
             {"set": "scaling/batch", "value": "64"},
             {"set": "scaling/steps", "value": "4"},
             {"set": "scaling/rounds", "value": "1"},
@@ -530,14 +530,14 @@ def case_cancel(program, home):
     """A real click on Stop ends a long training run; the next job runs."""
     start = [
         {"click": "rail/training"},
-        {"set": "training/model", "value": "resnet18"},
+        {"set": "training/model", "value": "ResNet-18"},
         {"click": "training/start"},
         {"wait_for": "status/cancel"},
         {"describe": "running.json"},
         {"click": "status/cancel"},
         {"wait": "idle", "timeout": 60},
         {"wait_for": "training/stopped"},
-        {"set": "training/model", "value": "softmax"},
+        {"set": "training/model", "value": "Softmax"},
         {"describe": "stopped.json"},
     ]
     run_script(program, home, start, "--size", SIZE)

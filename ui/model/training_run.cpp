@@ -135,6 +135,9 @@ namespace {
 
 // "lr 0.3": the option and its value, without quotes and brackets.
 std::string short_setting(const RequestField& field, const FieldJson& value) {
+  if (std::string_view(field.key) == "model") {
+    return fmt::format("{} {}", field.key, model_title(value.get<std::string>()));
+  }
   std::string text = setting_text(field, value);
   std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
   return text.starts_with("--") ? text.substr(2) : text;
@@ -149,7 +152,7 @@ namespace {
 // `devices` is the total over all `ranks`.
 std::string default_name(const StartTraining& request, std::optional<double> lr,
                          std::size_t devices, int ranks = 1, const std::string& libraries = {}) {
-  std::vector<std::string> parts = {trf("{}, batch {}", request.model, request.batch)};
+  std::vector<std::string> parts = {trf("{}, batch {}", model_title(request.model), request.batch)};
   if (request.width != kResNetWidth) parts.push_back(trf("width {}", request.width));
   if (lr) parts.push_back(trf("lr {:g}", *lr));
   if (request.dtype != Precision::F32) parts.emplace_back(to_string(request.dtype));

@@ -110,7 +110,7 @@ class TrainingRun {
   // depends on it.
   int slot() const { return slot_; }
   void set_slot(int slot) { slot_ = slot; }
-  // Default name until the user renames the run: "lenet, batch 256, lr 0.9, 2 devices".
+  // Default name until the user renames the run: "LeNet, batch 256, lr 0.9, 2 devices".
   const std::string& name() const { return name_; }
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }

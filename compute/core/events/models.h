@@ -16,6 +16,7 @@ inline constexpr std::int64_t kResNetWidth = 64;
 
 struct ModelFacts {
   const char* name;
+  const char* title;  // in the window
   double learning_rate;
   // Steps of 256 images after which test accuracies are comparable. The sigmoids of lenet learn
   // nothing during the first two epochs; a step of resnet18 is slow.
@@ -24,15 +25,15 @@ struct ModelFacts {
   int operations;
 };
 
-inline constexpr std::array<ModelFacts, 5> kModelFacts = {{{"softmax", 0.1, 235, 2},
-                                                           {"mlp", 0.1, 235, 4},
-                                                           {"lenet", 0.9, 940, 12},
-                                                           {"resnet18", 0.1, 60, 65},
-                                                           {"convnet", 0.1, 235, 13}}};
+inline constexpr std::array<ModelFacts, 5> kModelFacts = {{{"softmax", "Softmax", 0.1, 235, 2},
+                                                           {"mlp", "MLP", 0.1, 235, 4},
+                                                           {"lenet", "LeNet", 0.9, 940, 12},
+                                                           {"resnet18", "ResNet-18", 0.1, 60, 65},
+                                                           {"convnet", "ConvNet", 0.1, 235, 13}}};
 
 inline constexpr auto kModelNames = std::apply(
     [](const auto&... facts) {
-      return std::array{ValueName{facts.name, facts.name}...};
+      return std::array{ValueName{facts.name, facts.title}...};
     },
     kModelFacts);
 
@@ -42,6 +43,12 @@ constexpr const ModelFacts* find_model(std::string_view name) {
     if (name == model.name) return &model;
   }
   return nullptr;
+}
+
+// "LeNet"; the name itself if there is no model of this name.
+constexpr std::string_view model_title(std::string_view name) {
+  const ModelFacts* model = find_model(name);
+  return model == nullptr ? name : model->title;
 }
 
 }  // namespace lab

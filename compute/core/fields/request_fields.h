@@ -63,8 +63,8 @@ struct FieldsOf<StartTraining> {
                        .choices = kModelNames,
                        .label = LAB_TEXT("Model"),
                        .hint = LAB_TEXT(
-                           "softmax: one layer. mlp: 256 hidden units. lenet: two convolutions. "
-                           "resnet18: eighteen layers, 11 million parameters. convnet: three "
+                           "Softmax: one layer. MLP: 256 hidden units. LeNet: two convolutions. "
+                           "ResNet-18: eighteen layers, 11 million parameters. ConvNet: three "
                            "convolutions with batch norm, for the fast preset."),
                        .decides = Decides::Numbers,
                        .reported = true},
@@ -197,7 +197,7 @@ struct FieldsOf<StartTraining> {
             .range = {0, kNoMost, Ends::NotMin},
             .label = LAB_TEXT("Learning rate"),
             .hint = LAB_TEXT(
-                "Default by model: 0.9 for lenet, 0.1 for the others, as in the chapters."),
+                "Default by model: 0.9 for LeNet, 0.1 for the others, as in the chapters."),
             .step = 0.1,
             .decides = Decides::Numbers,
             .reported = true},

@@ -348,7 +348,7 @@ TEST_F(ModelTest, TrainingKeepsAndSmoothsEveryStep) {
   send(1, untested);
   const TrainingRun& run = model.runs().back();
   EXPECT_TRUE(run.synthetic());
-  EXPECT_EQ(run.name(), "lenet, batch 256, lr 0.9");
+  EXPECT_EQ(run.name(), "LeNet, batch 256, lr 0.9");
   ASSERT_EQ(run.steps().size(), 500u);
   EXPECT_EQ(run.steps().step.back(), 500);
   EXPECT_NEAR(run.steps().epoch.back(), 500.0 / 235, 1e-12);

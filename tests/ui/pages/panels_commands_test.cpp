@@ -287,7 +287,7 @@ TEST(SmallWindow, TrainingFoldsItsSettings) {
   EXPECT_FALSE(lab.visible("training/model"));
   EXPECT_TRUE(lab.visible("training/figure/loss"));
   EXPECT_EQ(lab.backend.find("training/settings")->label,
-            "lenet, Synthetic, batch 256, lr 0.9, 10 epochs, cpu:0");
+            "LeNet, Synthetic, batch 256, lr 0.9, 10 epochs, cpu:0");
   lab.click("training/settings");
   EXPECT_TRUE(lab.visible("training/model"));
   lab.click("training/settings");
@@ -302,7 +302,7 @@ TEST(SmallWindow, OtherFormsFoldTheirSettings) {
   for (const Form& form :
        {Form{Page::Matmul, "matmul", "matmul/sizes", "every device, N = 64..4096, f32"},
         Form{Page::Transfers, "transfers", "transfers/sizes", "1KiB..1GiB, Warm"},
-        Form{Page::Scaling, "scaling", "scaling/batch", "lenet, Synthetic, batch 256"}}) {
+        Form{Page::Scaling, "scaling", "scaling/batch", "LeNet, Synthetic, batch 256"}}) {
     SCOPED_TRACE(form.name);
     Lab lab(make_scene(form.page, Scene::Empty), 2, {1280, 720});
     lab.open(form.page);
@@ -325,7 +325,7 @@ TEST(SmallWindow, OtherFormsFoldTheirSettings) {
 TEST_F(PanelCommands, ModelSetsItsLearningRate) {
   lab.open(Page::Training);
   lab.click("training/model");
-  lab.click("training/model/mlp");
+  lab.click("training/model/MLP");
   EXPECT_EQ(lab.view.forms.training.request.model, "mlp");
   EXPECT_EQ(lab.view.forms.training.request.lr, 0.1);
 }
@@ -352,7 +352,7 @@ TEST_F(PanelCommands, RunningTrainingTakesOverItsLearningRate) {
   EXPECT_FALSE(lab.backend.find("training/batch")->enabled);
   EXPECT_TRUE(lab.backend.find("training/lr")->enabled);
   lab.click("training/model");
-  EXPECT_FALSE(lab.visible("training/model/mlp")) << "its list opened";
+  EXPECT_FALSE(lab.visible("training/model/MLP")) << "its list opened";
   lab.click("training/batch/more");
   EXPECT_EQ(lab.view.forms.training.request.batch, 256);
   lab.click("training/lr");

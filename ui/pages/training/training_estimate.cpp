@@ -37,7 +37,7 @@ void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& es
                                                 : trf("Shorten to {}", about(seconds));
   if (button(p.ui, "training/two_minutes", label,
              {.hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
-                         "resnet18, then the number of synthetic images."),
+                         "ResNet-18, then the number of synthetic images."),
               .width = -1})) {
     form.request = shorter;
   }

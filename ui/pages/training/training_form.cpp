@@ -239,16 +239,17 @@ void running_buttons(const Panel& p) {
   if (!p.folded()) stop_after_epoch_button(p);
 }
 
-// "resnet18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form on one line.
+// "ResNet-18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form on one line.
 std::string settings_text(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
   const StartTraining& r = form.request;
+  const std::string_view model = model_title(r.model);
   const char* const data = tr(label_of(r.data));
   const double lr = r.lr.value_or(0);
   std::string text =
       r.epochs == 1
-          ? trf("{}, {}, batch {}, lr {:g}, 1 epoch", r.model, data, r.batch, lr)
-          : trf("{}, {}, batch {}, lr {:g}, {} epochs", r.model, data, r.batch, lr, r.epochs);
+          ? trf("{}, {}, batch {}, lr {:g}, 1 epoch", model, data, r.batch, lr)
+          : trf("{}, {}, batch {}, lr {:g}, {} epochs", model, data, r.batch, lr, r.epochs);
   if (devices.size() == 1) text += ", " + lab::to_string(devices.front());
   if (devices.size() > 1) text += ", " + trf("{} devices", devices.size());
   return text;

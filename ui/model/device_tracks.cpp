@@ -54,8 +54,6 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
     }
     track.share = mean.share.add(share);
     mean.shown_images_per_s = images_per_s * track.share;
-    all_reduce_s_ += device.all_reduce_s;
-    exposed_s_ += exposed_s;
   }
   if (++steps_ < steps_per_point_) return;
   steps_ = 0;
@@ -90,8 +88,16 @@ int DeviceTracks::ranks() const {
   return last + 1;
 }
 
-double DeviceTracks::hidden_share() const {
-  return all_reduce_s_ > 0 ? 1 - exposed_s_ / all_reduce_s_ : kNoValue;
+StepParts DeviceTracks::mean_parts() const {
+  StepParts mean;
+  const auto n = static_cast<double>(tracks_.size());
+  for (const DeviceTrack& track : tracks_) {
+    mean.compute_s += track.parts.compute_s / n;
+    mean.hidden_s += track.parts.hidden_s / n;
+    mean.wait_s += track.parts.wait_s / n;
+    mean.exposed_s += track.parts.exposed_s / n;
+  }
+  return mean;
 }
 
 double DeviceTracks::longest_step_s() const {

@@ -50,8 +50,7 @@ class DeviceTracks {
   const Column64& zeros() const { return zeros_; }  // baseline, as long as step()
   std::size_t steps_per_point() const { return steps_per_point_; }
 
-  // Fraction of all all-reduce time so far that backward has hidden; NaN if there was none.
-  double hidden_share() const;
+  StepParts mean_parts() const;   // over the devices
   double longest_step_s() const;  // the largest sum of parts
 
  private:
@@ -69,8 +68,7 @@ class DeviceTracks {
   RateEma speed_;                   // images per second of all
   Column64 step_, epoch_, t_s_, zeros_;
   std::size_t steps_per_point_ = 1;
-  std::size_t steps_ = 0;  // since the last point
-  double all_reduce_s_ = 0, exposed_s_ = 0;
+  std::size_t steps_ = 0;         // since the last point
   std::int64_t most_images_ = 0;  // of a step
 };
 

@@ -226,10 +226,6 @@ const std::vector<std::string>& TrainingRun::class_names() const {
   return started_ ? started_->class_names : kNoNames;
 }
 
-double TrainingRun::hidden_share() const {
-  return done_ && !devices_.empty() ? done_->hidden_share : devices_.hidden_share();
-}
-
 void TrainingRun::add(const TrainingStarted& started) {
   started_ = started;
   synthetic_ = started.synthetic;

@@ -132,8 +132,6 @@ class TrainingRun {
   // The latest recorded step; null if none was recorded.
   const std::shared_ptr<const LanedStep>& timeline() const { return timeline_; }
   const std::optional<TrainingDone>& done() const { return done_; }
-  // Fraction of the run's all-reduce time that backward has hidden; NaN if there was none.
-  double hidden_share() const;
   const std::vector<std::string>& class_names() const;
 
   void add(const TrainingStarted& started);

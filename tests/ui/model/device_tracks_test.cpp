@@ -23,7 +23,6 @@ TEST(DeviceTracks, IsEmptyForOneDevice) {
   DeviceTracks tracks;
   tracks.add(step_done(1), 0);
   EXPECT_TRUE(tracks.empty());
-  EXPECT_TRUE(std::isnan(tracks.hidden_share()));
   EXPECT_EQ(tracks.longest_step_s(), 0);
 }
 
@@ -42,7 +41,9 @@ TEST(DeviceTracks, PartsAddUpToTheStep) {
   EXPECT_DOUBLE_EQ(first.parts.sum(), 0.1);
   EXPECT_DOUBLE_EQ(first.share, 0.75);
   EXPECT_DOUBLE_EQ(tracks.longest_step_s(), 0.1);
-  EXPECT_DOUBLE_EQ(tracks.hidden_share(), 1 - 0.015 / 0.05);
+  EXPECT_DOUBLE_EQ(tracks.mean_parts().hidden_s, 0.0175);
+  EXPECT_DOUBLE_EQ(tracks.mean_parts().exposed_s, 0.0075);
+  EXPECT_DOUBLE_EQ(tracks.mean_parts().sum(), 0.1);
   EXPECT_DOUBLE_EQ(first.stacked.back(), 750);
   EXPECT_DOUBLE_EQ(tracks.all()[1].stacked.back(), 1000);
   EXPECT_EQ(tracks.epoch().back(), 0.5);
@@ -105,7 +106,7 @@ TEST(DeviceTracks, AcceptsStepsWithoutImagesOrTimes) {
   for (DeviceStep& d : step.devices) d = {d.rank, d.device, 0, 0, 0, 0, 0};
   tracks.add(step, 0);
   EXPECT_EQ(tracks.all()[0].share, 0);
-  EXPECT_TRUE(std::isnan(tracks.hidden_share()));
+  EXPECT_EQ(tracks.mean_parts().sum(), 0);
 }
 
 TEST(TrainingRun, CountsTheDevicesOfAllRanks) {
@@ -114,21 +115,15 @@ TEST(TrainingRun, CountsTheDevicesOfAllRanks) {
   StepDone step = step_done(1);
   step.devices = device_steps(4, 2, 1, false);
   run.add(step);
-  EXPECT_EQ(run.name(), "lenet, batch 256, lr 0.9, 4 devices of 2 ranks");
+  EXPECT_EQ(run.name(), "LeNet, batch 256, lr 0.9, 4 devices of 2 ranks");
 }
 
-TEST(TrainingRun, NamesDevicesAndUsesTheReportedHiddenShare) {
+TEST(TrainingRun, NamesDevicesAndAutomaticShares) {
   StartTraining request;
   request.devices = {cpu(0), cpu(1)};
   request.share_policy = SharePolicy::Auto;
   TrainingRun run(1, request);
-  EXPECT_EQ(run.name(), "lenet, batch 256, 2 devices, auto shares");
-  run.add(step_on(2, 1));
-  EXPECT_NEAR(run.hidden_share(), 0.95, 1e-9);
-  TrainingDone done;
-  done.hidden_share = 0.9;
-  run.add(done);
-  EXPECT_EQ(run.hidden_share(), 0.9);
+  EXPECT_EQ(run.name(), "LeNet, batch 256, 2 devices, auto shares");
 }
 
 }  // namespace

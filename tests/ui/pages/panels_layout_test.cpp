@@ -234,8 +234,9 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   ASSERT_NE(sentence, nullptr);
   EXPECT_EQ(
       sentence->label,
-      "95 % of the all-reduce is hidden behind backward. cpu:1 waits for 30 % of a step; cpu:0 "
-      "is the slowest. Auto shares would balance this.");
+      "95 % of the all-reduce is hidden behind backward: 1.90 ms hidden, 100 µs exposed, the means "
+      "of the devices. cpu:1 waits for 30 % of a step; cpu:0 is the slowest. Auto shares would "
+      "balance this.");
   const WidgetRect* row = lab.backend.find("training/devices/0/cpu:1");
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->value, "128 images, 50 %");
@@ -243,9 +244,6 @@ TEST(Pages, SeveralDevicesShowTheirTimeSplit) {
   EXPECT_FALSE(lab.visible("training/plot/speed/legend/other runs"));
   const std::string chapter = lab.backend.find("training/plot/accuracy/reference/0")->label;
   EXPECT_NE(chapter.find("runs of 10 epochs: 9"), std::string::npos) << chapter;
-  lab.show(make_many_devices({2, 1, SharePolicy::Equal}, Scene::Done));
-  EXPECT_EQ(lab.backend.find("training/devices/sentence")->label.substr(0, 4), "96 %")
-      << "as the run reports it";
   lab.show(make_scene(Page::Training, Scene::Running));
   EXPECT_FALSE(lab.visible("training/devices")) << "one device has nothing to share";
 }

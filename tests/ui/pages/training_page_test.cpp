@@ -76,7 +76,7 @@ TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
 }
 
 TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
-  for (const double accuracy : {0.1, 0.5}) {
+  for (const double accuracy : {0.1, 0.135, 0.5}) {
     ui::Model model(machine_of(1));
     model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
     model.apply(event(1, 2, training_started(true)));
@@ -90,7 +90,36 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
     model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
     lab.show(std::move(model));
     EXPECT_EQ(lab.visible("training/chance"), accuracy < 0.2);
+    if (accuracy > 0.2) continue;
+    const std::string said = lab.backend.find("training/chance")->label;
+    EXPECT_NE(said.find("LeNet needs about 940 steps of 256 images: train on more images"),
+              std::string::npos)
+        << said;
   }
+}
+
+TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {
+  ui::Model model(machine_of(1));
+  StartTraining request;
+  request.batch = 256 * 940;  // as many images in one step as LeNet needs
+  model.apply(event(1, 1, JobStarted{"Training", request}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  EpochDone epoch = epoch_done(1);
+  epoch.test_acc = 0.1;
+  model.apply(event(1, 4, epoch));
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  const std::string said = lab.backend.find("training/chance")->label;
+  EXPECT_NE(said.find("Try another learning rate (the model's default is 0.9)"), std::string::npos)
+      << said;
+}
+
+TEST_F(TrainingPage, TheSecondsOfEpochsStartAtTheFirst) {
+  show(make_scene(Page::Training, Scene::Done));
+  const WidgetRect* plot = lab.backend.find("training/plot/seconds");
+  ASSERT_NE(plot, nullptr);
+  EXPECT_EQ(plot->value.substr(0, 7), "x 0.5..");
 }
 
 TEST_F(TrainingPage, TheLossPlotShowsTheLossOfAGuess) {

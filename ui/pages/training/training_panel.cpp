@@ -171,7 +171,21 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
                 *run.diverged_at(), loss, rate, usual));
 }
 
-// Says that a finished run of this session has learnt nothing.
+// What a run lacks whose accuracy is that of a guess: steps or, after enough, another rate.
+std::string chance_advice(const TrainingRun& run) {
+  const ModelFacts& model = *find_model(run.request().model);
+  const auto images =
+      static_cast<double>(run.steps().size()) * static_cast<double>(run.request().batch);
+  constexpr double kUsualBatch = 256;
+  if (images < kUsualBatch * static_cast<double>(model.accuracy_steps)) {
+    return trf("{} needs about {} steps of 256 images: train on more images or for more epochs.",
+               model.title, model.accuracy_steps);
+  }
+  return trf("Try another learning rate (the model's default is {:g}), or choose a preset.",
+             model.learning_rate);
+}
+
+// Says that a finished run of this session has learnt little, and what to do.
 void chance_box(const Panel& p, const TrainingRun& run) {
   const Column64& accuracy = run.epochs().test_acc;
   const std::size_t classes = run.class_names().size();
@@ -181,9 +195,9 @@ void chance_box(const Panel& p, const TrainingRun& run) {
   }
   if (!is_guessing(accuracy.back(), classes)) return;
   note_box(p.ui, "training/chance",
-           trf("After {} steps the network is no better than guessing among {} classes: train for "
-               "more epochs, or choose a preset.",
-               run.steps().size(), classes));
+           trf("After {} steps the test accuracy is {}, little better than guessing among {} "
+               "classes. {}",
+               run.steps().size(), accuracy_text(accuracy.back()), classes, chance_advice(run)));
 }
 
 void training_results(const Panel& p) {

@@ -390,7 +390,7 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
 }
 
 void draw_seconds_plot(const Panel& p, const TrainingRun& newest) {
-  Card card(p, "training/seconds", tr("Seconds per epoch"),
+  Card card(p, "training/seconds", tr("Time per epoch"),
             {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;
@@ -402,7 +402,7 @@ void draw_seconds_plot(const Panel& p, const TrainingRun& newest) {
     if (!shown.newest) s.marker = plot::Marker::Square;
     series.push_back(std::move(s));
   }
-  const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0, .whole = true},
+  const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0.5, .whole = true},
                         .y = {.label = tr("time"), .unit = "s", .min = 0}};
   plot::draw(p.ui, "training/plot/seconds", axes, series,
              {.height = 220,

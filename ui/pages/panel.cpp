@@ -87,12 +87,12 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    double case_s) {
   if (estimate.cases == 0) return;
-  const std::string text = trf("{}, {} cases", about(estimate.seconds), estimate.cases);
+  const std::string text = trf("{}, longer on a busy machine", about(estimate.seconds));
   caption(p.ui, text);
   record_item(p.ui, path, "text", text);
-  hint(p.ui, trf("Estimated from the time per case, {}. Many cases end earlier, once their spread "
-                 "is below 2 %; verifying the results takes longer on a busy machine.",
-                 format_seconds(case_s)));
+  hint(p.ui,
+       trf("{} cases, estimated at {} each. Many end earlier, once their spread is below 2 %.",
+           group_digits(std::to_string(estimate.cases)), format_seconds(case_s)));
 }
 
 void empty_page(const Panel& p, std::string_view path, std::string_view sentence,
@@ -411,7 +411,7 @@ std::string percent(double share) {
 }
 
 bool is_guessing(double accuracy, std::size_t classes) {
-  constexpr double kClearly = 1.2;
+  constexpr double kClearly = 2;
   return accuracy * static_cast<double>(classes) < kClearly;
 }
 
@@ -424,9 +424,9 @@ std::string gflops_text(double gflops) {
 }
 
 std::string about(double seconds) {
-  constexpr double kMinute = 60, kHour = 3600;
+  constexpr double kMinute = 60, kHour = 3600, kManySeconds = 90;
   if (seconds < 1) return tr("less than 1 s");
-  if (seconds < 2 * kMinute) return trf("about {:.0f} s", seconds);
+  if (seconds < kManySeconds) return trf("about {:.0f} s", seconds);
   if (seconds < 2 * kHour) return trf("about {:.0f} min", seconds / kMinute);
   return trf("about {:.1f} h", seconds / kHour);
 }

@@ -301,7 +301,7 @@ TEST(SmallWindow, OtherFormsFoldTheirSettings) {
   };
   for (const Form& form :
        {Form{Page::Matmul, "matmul", "matmul/sizes", "every device, N = 64..4096, f32"},
-        Form{Page::Transfers, "transfers", "transfers/sizes", "1KiB..1GiB, Warm"},
+        Form{Page::Transfers, "transfers", "transfers/sizes", "1 KiB..1 GiB, Warm"},
         Form{Page::Scaling, "scaling", "scaling/batch", "LeNet, Synthetic, batch 256"}}) {
     SCOPED_TRACE(form.name);
     Lab lab(make_scene(form.page, Scene::Empty), 2, {1280, 720});

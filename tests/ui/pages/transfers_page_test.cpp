@@ -188,10 +188,10 @@ TEST(TransferMatrix, ShowsCopiesOfTheChosenSize) {
   Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   EXPECT_EQ(value(lab, "transfers/matrix_size"), "1.00 MiB");
-  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50");
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50.0");
   lab.click("transfers/matrix_size");
   lab.click("transfers/matrix_size/1.00 KiB");
-  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "40");
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "40.0");
   lab.click("transfers/matrix/cpu:1/cpu:0");
   EXPECT_EQ(lab.view.forms.transfers.shown_pair, std::pair(cpu(1), cpu(0)));
 }
@@ -262,9 +262,23 @@ TEST(TransferForm, SaysHowLongASweepTakes) {
   lab.open(Page::Transfers);
   const ui::WidgetRect* said = lab.backend.find("transfers/estimate");
   ASSERT_NE(said, nullptr);
-  EXPECT_EQ(said->label, "about 40 s, 80 cases");
+  EXPECT_EQ(said->label, "about 40 s, longer on a busy machine");
   lab.click("transfers/quick");
   EXPECT_FALSE(lab.visible("transfers/estimate")) << "its label says how long";
+}
+
+TEST(TransferForm, ADeviceOfOneCoreOffersNoThreadCounts) {
+  MachineInfo machine = machine_of(1);
+  machine.devices.front().cores = {0};
+  Lab lab(Model(machine), 1, kWide);
+  lab.view.forms.transfers.request.one_thread = false;
+  lab.view.forms.transfers.request.all_threads = false;
+  lab.open(Page::Transfers);
+  EXPECT_FALSE(lab.visible("transfers/one_thread"));
+  EXPECT_FALSE(lab.visible("transfers/form_error"));
+  lab.click("transfers/run");
+  ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTransfers>()[0].one_thread);
 }
 
 TEST(TransferForm, ALiveRunIsNeverQuick) {

@@ -93,6 +93,11 @@ std::size_t transfer_ops(const MachineInfo& machine) {
   return has_gpu(machine) ? enum_names<TransferOp>().size() : kCpuTransferOps;
 }
 
+bool has_thread_counts(const MachineInfo& machine) {
+  return std::ranges::any_of(machine.devices,
+                             [](const DeviceInfo& info) { return info.cores.size() > 1; });
+}
+
 std::size_t matmul_precisions(const MachineInfo& machine) {
   return has_gpu(machine) ? 3 : 2;
 }
@@ -115,6 +120,7 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
   if (command.ops.empty() && !command.quick) {
     throw Error(Errc::Usage, tr("no operation is ticked; tick at least one"));
   }
+  if (!has_thread_counts(machine)) command.one_thread = true;  // no choice is offered
   if (!command.one_thread && !command.all_threads) {
     throw Error(Errc::Usage, tr("no thread count is ticked; tick one thread or all threads"));
   }

@@ -66,7 +66,7 @@ struct TransferForm {
   SettingsOpen settings_open;
   StartTransfers request;  // GPU operations apply only if there is a GPU
   int from = 0, to = 0;    // 0: every device, otherwise position + 1
-  std::string sizes = "1KiB..1GiB";
+  std::string sizes = "1 KiB..1 GiB";
   bool show_table = false;
   bool show_fits = false;
   // Not saved.
@@ -167,7 +167,7 @@ struct ScalingForm {
   bool bars_by_share = false;
   int shown_mode = 0;  // as ScalingMode, if there are results of both
   bool show_table = false;
-  bool show_check = true;
+  bool show_check = false;
 };
 
 // The learner's place and answers, by lesson.
@@ -244,6 +244,8 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
 // Number of TransferOp values that this machine offers: those for CPUs, followed by those for GPUs.
 inline constexpr std::size_t kCpuTransferOps = 4;
 std::size_t transfer_ops(const MachineInfo& machine);
+// Whether one thread and all threads of a device differ.
+bool has_thread_counts(const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);
 // Number of Precision values that this machine offers: tf32 needs a GPU.
 std::size_t matmul_precisions(const MachineInfo& machine);

@@ -45,7 +45,7 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
     list->AddRect(min, max, styled(ui.theme->accent), ui.px(4), 0, ui.px(1.5F));
   }
   focus_ring(ui, item, ui.px(4));
-  const std::string text = s != nullptr ? fmt::format("{:.3g}", s->gb_per_s) : "";
+  const std::string text = s != nullptr ? times_text(s->gb_per_s) : "";
   const ImVec2 size = text_size(ui.fonts.caption, text);
   draw_text_fitted(
       list, ui.fonts.caption,

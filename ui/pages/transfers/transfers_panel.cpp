@@ -20,7 +20,7 @@ constexpr std::array<const char*, 8> kOpHints = {
     LAB_TEXT("Sums an array: 1 read per element."),
     LAB_TEXT("Fills an array: 1 write per element."),
     LAB_TEXT("c = a: 1 read and 1 write per element."),
-    LAB_TEXT("a = b + s * c: 2 reads and 1 write per element."),
+    LAB_TEXT("STREAM's triad, a = b + s * c: 2 reads and 1 write per element."),
     LAB_TEXT("Copies to and from a GPU at the same time."),
     LAB_TEXT("The same bytes in 32 copies instead of one: what many small copies cost."),
     LAB_TEXT("A kernel follows a random cycle: the latency of one dependent read."),
@@ -59,6 +59,7 @@ void tick_boxes(const Panel& p, TransferForm& form) {
       if (checkbox(p.ui, path, tr(label_of(op)), on, tr(kOpHints.at(j)))) set_op(form, op, on);
     }
   }
+  if (!has_thread_counts(p.model.machine())) return;
   Row row(p.ui, {1, 1});
   row.next();
   field_control(p, "transfers", form.request, &StartTransfers::one_thread);
@@ -72,7 +73,8 @@ void main_fields(const Panel& p, TransferForm& form) {
   fields.next();
   if (!form.request.quick) {
     input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
-               tr("Powers of two (from..to) or a comma-separated list (4KiB,1MiB)."), "1KiB..1GiB");
+               tr("Powers of two (from..to) or a comma-separated list (4 KiB, 1 MiB)."),
+               "1 KiB..1 GiB");
     fields.next();
   }
   field_control(p, "transfers", form.request, &StartTransfers::cache);
@@ -81,10 +83,11 @@ void main_fields(const Panel& p, TransferForm& form) {
                 form.request.budget_s);
   fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::quick);
+  if (form.request.quick) caption(p.ui, tr(field_of(&StartTransfers::quick).hint));
   reference_field(p, fields, "transfers/reference");
 }
 
-// The label of "quick", or "1KiB..1GiB", and the cache: the form on one line.
+// The label of "quick", or "1 KiB..1 GiB", and the cache: the form on one line.
 std::string settings_text(const TransferForm& form) {
   const std::string sizes =
       form.request.quick ? tr(field_of(&StartTransfers::quick).label) : form.sizes;

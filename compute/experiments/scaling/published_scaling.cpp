@@ -20,10 +20,10 @@ constexpr const char* kTensorflow =
     LAB_TEXT("TensorFlow benchmarks (2017), Amazon EC2 p2.8xlarge, synthetic data");
 constexpr const char* kBookResnet = LAB_TEXT(
     "Dive into Deep Learning, PyTorch notebooks executed from 2021 to 2023 on V100s, mean seconds "
-    "per epoch of 60,000 images; batch 256 per GPU, n 103");
+    "per epoch of 60,000 images over 103 runs; batch 256 per GPU");
 constexpr const char* kBookLenet = LAB_TEXT(
     "Dive into Deep Learning, PyTorch notebooks executed from 2021 to 2023 on V100s, mean seconds "
-    "per epoch of 60,000 images; network from scratch, batch 256 in total, n 138");
+    "per epoch of 60,000 images over 138 runs; network from scratch, batch 256 in total");
 
 constexpr double kResNet50Parameters = 25.6e6;
 constexpr double kBucketBytes = 25 << 20;

@@ -183,15 +183,14 @@ TEST(ScalingPage, ComparesTheModelWithPublishedFigures) {
   lab.open(Page::Scaling);
   const ui::WidgetRect* said = lab.backend.find("scaling/check_sentence");
   ASSERT_NE(said, nullptr);
-  EXPECT_TRUE(holds(said->label, "Over 2 published training rates, the first table"))
-      << said->label;
+  EXPECT_TRUE(holds(said->label, "Over 2 published training rates (first table)")) << said->label;
   EXPECT_TRUE(holds(said->label, "2.7 %, the worst 10.8 %")) << said->label;
   EXPECT_TRUE(holds(said->label, "Over 1 that were added later")) << said->label;
+  EXPECT_FALSE(lab.visible("scaling/check_table/1")) << "folded";
+  lab.click("scaling/show_check");
   EXPECT_EQ(lab.backend.find("scaling/source/1")->label, "1: where it was published");
   EXPECT_TRUE(lab.visible("scaling/check_table/1"));
   EXPECT_TRUE(lab.visible("scaling/check_more/0"));
-  lab.click("scaling/show_check");
-  EXPECT_FALSE(lab.visible("scaling/check_table/1"));
 }
 
 TEST(ScalingPage, DataParallelAsksForItsCosts) {
@@ -315,7 +314,7 @@ TEST(ScalingPage, ModelSetsItsAccuracySteps) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
   lab.open(Page::Scaling);
   lab.click("scaling/model");
-  lab.click("scaling/model/mlp");
+  lab.click("scaling/model/MLP");
   EXPECT_EQ(lab.view.forms.scaling.request.accuracy_steps, 235);
 }
 

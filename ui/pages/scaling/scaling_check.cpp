@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
@@ -15,7 +16,7 @@ constexpr float kWidestCheck = 900;  // the style, too
 
 std::string rate_text(double images_per_s) {
   return images_per_s < 100 ? fmt::format("{:.1f}", images_per_s)
-                            : fmt::format("{:.0f}", images_per_s);
+                            : group_digits(fmt::format("{:.0f}", images_per_s));
 }
 
 std::string error_size(double share) {
@@ -99,11 +100,11 @@ std::string check_sentence(const ScalingComparison& comparison) {
   }
   if (counted == 0) return "";
   std::string text =
-      trf("Over {} published training rates, the first table, the median error is "
-          "{}, the worst {}.",
+      trf("Over {} published training rates (first table), the median error is {}, the "
+          "worst {}.",
           counted, error_size(comparison.median_error), error_size(comparison.worst_error));
   if (others > 0) {
-    text += " " + trf("Over {} that were added later, the second table, the worst is {}.", others,
+    text += " " + trf("Over {} that were added later (second table), the worst is {}.", others,
                       error_size(worst_other));
   }
   return text + " " +
@@ -125,10 +126,13 @@ void draw_model_check(const Panel& p) {
   foldout(p.ui, "scaling/show_check", tr("Published and predicted images per second"), open);
   if (!open) return;
   const std::vector<std::string> sources = sources_of(comparison);
+  muted(p.ui,
+        tr("DDP: a process per device, sums during backward. DataParallel: one process for all "
+           "devices. AMP: automatic mixed precision, products of 16-bit numbers."));
   check_table(p, "scaling/check_table", sources, true);
-  const std::string others = tr(
-      "Added after the rows above were chosen, so not part of their errors. The rows of PyTorch "
-      "with AMP, mixed precision, show the model's limit: they lose time that no link explains.");
+  const std::string others =
+      tr("Added after the rows above were chosen, so not part of their errors. The rows of PyTorch "
+         "with AMP show the model's limit: they lose time that no link explains.");
   muted(p.ui, others);
   check_table(p, "scaling/check_more", sources, false);
   source_list(p, sources);

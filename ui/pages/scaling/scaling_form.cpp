@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -11,6 +12,11 @@
 
 namespace lab::ui {
 namespace {
+
+// In the order of the choices: those of ScalingMode, then both.
+constexpr std::array kModeMeanings = {LAB_TEXT("One batch, divided over the devices"),
+                                      LAB_TEXT("A whole batch for each device"),
+                                      LAB_TEXT("First divided, then one per device")};
 
 std::vector<std::string> compute_time_names() {
   return {LAB_TEXT("Measured"), LAB_TEXT("Typed in"), LAB_TEXT("File")};
@@ -69,6 +75,7 @@ void work_fields(const Panel& p, ScalingForm& form) {
                    "device, so that the work grows with the device count."))) {
     set_mode_choice(form.request, mode);
   }
+  caption(p.ui, tr(kModeMeanings.at(static_cast<std::size_t>(mode))));
 }
 
 void device_boxes(const Panel& p, ScalingForm& form) {
@@ -169,13 +176,16 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   }
   fields.next();
   scaling_field(p, form, &StartScaling::style);
+  caption(p.ui, form.request.style == ParallelStyle::DataParallel
+                    ? tr("One process for all devices")
+                    : tr("Distributed: a process per device"));
   process_fields(p, fields, form);
 }
 
-// "lenet, Fashion-MNIST, batch 256": the form on one line.
+// "LeNet, Fashion-MNIST, batch 256": the form on one line.
 std::string settings_text(const ScalingForm& form) {
   const StartTraining& training = form.request.training;
-  return fmt::format("{}, {}, {}", training.model, tr(label_of(training.data)),
+  return fmt::format("{}, {}, {}", model_title(training.model), tr(label_of(training.data)),
                      trf("batch {}", training.batch));
 }
 

@@ -165,7 +165,7 @@ struct ScalingFigure {
   std::string label;
   std::string value;
   std::string hint;
-  std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
+  std::string range = {};  // of varying steps, "1.41 to 1.97", or what the value is made of
   bool wide = false;       // the value is that range, followed by its median
 };
 
@@ -205,6 +205,11 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
       {"scaling/figure/hidden", tr("all-reduce hidden"),
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
+  if (reduces) {
+    figures.back().range =
+        trf("{} of {} per step", step_time_text(best.split.all_reduce_s - best.split.exposed_s),
+            format_seconds(best.split.all_reduce_s));
+  }
   set_range(figures[0], best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text);
   set_range(figures[1], best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at],
             percent);
@@ -284,10 +289,10 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   }
 }
 
-// "+0.12" points
+// "+0.12 points"
 std::string difference_text(double points) {
   constexpr double kInvisible = 0.005;
-  return std::abs(points) < kInvisible ? "0.00" : fmt::format("{:+.2f}", points);
+  return trf("{} points", std::abs(points) < kInvisible ? "0.00" : fmt::format("{:+.2f}", points));
 }
 
 // The accuracy on each device count, which should not depend on it.

@@ -162,8 +162,8 @@ std::string accuracy_sentence(const ScalingCurve& curve) {
   constexpr std::size_t kClasses = 10;
   if (is_guessing(high, kClasses)) {
     return trf(
-        "After {} steps the accuracy on {} devices is still at chance level, so the comparison is "
-        "meaningless; train for more steps.",
+        "After {} steps the accuracy on {} devices is still close to chance level, so the "
+        "comparison is meaningless; train for more steps.",
         steps, list_text(counts));
   }
   constexpr double kSame = 0.5e-4;  // invisible in two decimals
@@ -322,7 +322,7 @@ std::string describe(const ScalingResults& results, const ScalingPoint& p) {
   std::vector<std::string> lines = {
       p.mode == ScalingMode::Strong ? trf("{}, measured, strong scaling", on)
                                     : trf("{}, measured, weak scaling", on),
-      trf("{}, {} images per step", results.measured_with.training.model, p.batch),
+      trf("{}, {} images per step", model_title(results.measured_with.training.model), p.batch),
       trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
       trf("{} images/s", format_si(p.images_per_s, "")), trf("step: {}", timing_text(p.step))};
   if (p.split.all_reduce_s > 0) {

@@ -24,11 +24,10 @@ float hairline(const Ui& ui) {
   return std::max(1.0F, std::floor(ui.scale));
 }
 
-std::string axis_title(const Axis& axis, const std::string& unit) {
+std::string axis_title(const Axis& axis, Scale scale, const std::string& unit) {
   std::string text(axis.label);
-  if (unit.empty()) return text;
-  if (text.empty()) return tr(unit);
-  return text + " (" + tr(unit) + ")";
+  if (!unit.empty()) text = text.empty() ? tr(unit) : text + " (" + tr(unit) + ")";
+  return scale == Scale::Linear || text.empty() ? text : trf("{}, log scale", text);
 }
 
 void x_labels(const Frame& f, ImDrawList* list) {
@@ -96,7 +95,7 @@ void draw_axis_text(const Frame& f) {
     x_labels(f, list);
     y_labels(f, list);
   }
-  const std::string x = axis_title(f.axes.x, f.x_ticks.unit);
+  const std::string x = axis_title(f.axes.x, f.x.scale, f.x_ticks.unit);
   if (!x.empty()) {
     const float room = f.max.x - f.min.x;
     const float width = std::min(room, text_size(f.small_font(), x).x);
@@ -105,7 +104,7 @@ void draw_axis_text(const Frame& f) {
     draw_text_fitted(list, f.small_font(), {left, f.max.y - f.small_font()->FontSize}, room,
                      ui.theme->muted, x);
   }
-  const std::string y = axis_title(f.axes.y, f.y_ticks.unit);
+  const std::string y = axis_title(f.axes.y, f.y.scale, f.y_ticks.unit);
   if (!y.empty()) {
     draw_text_fitted(list, f.small_font(), {f.min.x, f.min.y + ui.px(2)}, f.max.x - f.min.x,
                      ui.theme->muted, y);

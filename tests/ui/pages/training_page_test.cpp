@@ -86,12 +86,12 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
     model.apply(event(1, 4, epoch));
     lab.open(Page::Training);
     lab.show(model);
-    EXPECT_FALSE(lab.visible("training/chance")) << "it still runs";
+    EXPECT_FALSE(lab.visible("training/advice")) << "it still runs";
     model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
     lab.show(std::move(model));
-    EXPECT_EQ(lab.visible("training/chance"), accuracy < 0.2);
+    EXPECT_EQ(lab.visible("training/advice"), accuracy < 0.2);
     if (accuracy > 0.2) continue;
-    const std::string said = lab.backend.find("training/chance")->label;
+    const std::string said = lab.backend.find("training/advice")->label;
     EXPECT_NE(said.find("LeNet needs about 940 steps of 256 images: train on more images"),
               std::string::npos)
         << said;
@@ -110,9 +110,24 @@ TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {
   model.apply(event(1, 4, epoch));
   model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
   show(std::move(model));
-  const std::string said = lab.backend.find("training/chance")->label;
+  const std::string said = lab.backend.find("training/advice")->label;
   EXPECT_NE(said.find("Try another learning rate (the model's default is 0.9)"), std::string::npos)
       << said;
+}
+
+TEST_F(TrainingPage, ARunThatKnowsItsImagesByHeartIsToldToUseMore) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  EpochDone epoch = epoch_done(1);
+  epoch.train_acc = 0.9;
+  epoch.test_acc = 0.6;
+  model.apply(event(1, 4, epoch));
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  const std::string said = lab.backend.find("training/advice")->label;
+  EXPECT_NE(said.find("Train on more images"), std::string::npos) << said;
 }
 
 TEST_F(TrainingPage, TheSecondsOfEpochsStartAtTheFirst) {

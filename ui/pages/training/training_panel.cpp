@@ -185,19 +185,32 @@ std::string chance_advice(const TrainingRun& run) {
              model.learning_rate);
 }
 
-// Says that a finished run of this session has learnt little, and what to do.
-void chance_box(const Panel& p, const TrainingRun& run) {
-  const Column64& accuracy = run.epochs().test_acc;
+// What a finished run shows and needs that has hardly learnt, or learnt its images by heart; empty
+// for others.
+std::string learning_advice(const TrainingRun& run) {
   const std::size_t classes = run.class_names().size();
-  if (run.restored() || running_training(p) == &run || run.diverged_at() || classes < 2 ||
-      accuracy.empty() || run.steps().size() == 0) {
-    return;
+  const double train = run.epochs().train_acc.back(), test = run.epochs().test_acc.back();
+  if (classes > 1 && is_guessing(test, classes)) {
+    return trf(
+        "After {} steps the test accuracy is {}, little better than guessing among {} "
+        "classes. {}",
+        group_digits(std::to_string(run.steps().size())), accuracy_text(test), classes,
+        chance_advice(run));
   }
-  if (!is_guessing(accuracy.back(), classes)) return;
-  note_box(p.ui, "training/chance",
-           trf("After {} steps the test accuracy is {}, little better than guessing among {} "
-               "classes. {}",
-               run.steps().size(), accuracy_text(accuracy.back()), classes, chance_advice(run)));
+  constexpr double kMuchBetter = 0.15;
+  if (!(train - test >= kMuchBetter)) return {};  // also if it was not evaluated
+  return trf(
+      "The train accuracy is {}, the test accuracy only {}: the network has learnt images by "
+      "heart. Train on more images or for fewer epochs.",
+      accuracy_text(train), accuracy_text(test));
+}
+
+void advice_box(const Panel& p, const TrainingRun& run) {
+  if (run.restored() || running_training(p) == &run || run.diverged_at() ||
+      run.epochs().size() == 0)
+    return;
+  const std::string advice = learning_advice(run);
+  if (!advice.empty()) note_box(p.ui, "training/advice", advice);
 }
 
 void training_results(const Panel& p) {
@@ -210,7 +223,7 @@ void training_results(const Panel& p) {
     return;
   }
   divergence_box(p, *newest);
-  chance_box(p, *newest);
+  advice_box(p, *newest);
   summary_card(p, *newest);
   plots(p, *newest);
 }

@@ -87,7 +87,7 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    double case_s) {
   if (estimate.cases == 0) return;
-  const std::string text = trf("{}, longer on a busy machine", about(estimate.seconds));
+  const std::string text = trf("{}, more on a busy machine", about(estimate.seconds));
   caption(p.ui, text);
   record_item(p.ui, path, "text", text);
   hint(p.ui,

@@ -383,7 +383,7 @@ TEST(MatmulForm, SaysHowLongALadderTakes) {
   Lab lab(std::move(model), 1, kLarge);
   lab.view.forms.matmul.sizes = "64..256";
   lab.open(Page::Matmul);
-  EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 3 s, longer on a busy machine");
+  EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 3 s, more on a busy machine");
 }
 
 TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {

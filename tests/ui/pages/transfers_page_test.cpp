@@ -262,7 +262,7 @@ TEST(TransferForm, SaysHowLongASweepTakes) {
   lab.open(Page::Transfers);
   const ui::WidgetRect* said = lab.backend.find("transfers/estimate");
   ASSERT_NE(said, nullptr);
-  EXPECT_EQ(said->label, "about 40 s, longer on a busy machine");
+  EXPECT_EQ(said->label, "about 40 s, more on a busy machine");
   lab.click("transfers/quick");
   EXPECT_FALSE(lab.visible("transfers/estimate")) << "its label says how long";
 }

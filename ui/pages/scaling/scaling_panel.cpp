@@ -165,7 +165,7 @@ struct ScalingFigure {
   std::string label;
   std::string value;
   std::string hint;
-  std::string range = {};  // of varying steps, "1.41 to 1.97", or what the value is made of
+  std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
   bool wide = false;       // the value is that range, followed by its median
 };
 
@@ -205,11 +205,6 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
       {"scaling/figure/hidden", tr("all-reduce hidden"),
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
-  if (reduces) {
-    figures.back().range =
-        trf("{} of {} per step", step_time_text(best.split.all_reduce_s - best.split.exposed_s),
-            format_seconds(best.split.all_reduce_s));
-  }
   set_range(figures[0], best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text);
   set_range(figures[1], best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at],
             percent);

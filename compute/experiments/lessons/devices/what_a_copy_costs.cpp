@@ -128,7 +128,8 @@ void judge_copies(LessonStage& stage, const CopyLink& link, const LinkTimes& tim
   };
   if (disturbed(kKiB, times.kib, times.kib.min_s, 1.5)) return;
   if (disturbed(kMiB, times.mib, times.mib.min_s, 1.5)) return;
-  const double in_mib_s = static_cast<double>(kLargest / kMiB) * times.mib.median_s;
+  constexpr std::int64_t kMibs = kLargest / kMiB;
+  const double in_mib_s = static_cast<double>(kMibs) * times.mib.median_s;
   disturbed(kLargest, times.whole, std::min(times.whole.min_s, in_mib_s), 1.25);
 }
 

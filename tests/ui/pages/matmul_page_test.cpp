@@ -81,6 +81,7 @@ TEST(MatmulRoofline, IsHiddenInALiveRun) {
   Lab lab(std::move(model), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_TRUE(lab.visible("matmul/live_card"));
+  EXPECT_EQ(lab.backend.find("matmul/live_card")->value, "cpu:0, N = 64");
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }
 

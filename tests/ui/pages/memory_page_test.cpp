@@ -141,7 +141,11 @@ TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
 TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
   Lab lab(Model(machine_of(1)), 1, {1280, 1000});
   lab.open(Page::Memory);
-  EXPECT_EQ(lab.backend.find("memory/size")->label, "Elements: 1048576 x 4 B = 4.00 MiB");
+  EXPECT_EQ(lab.backend.find("memory/size")->label, "Elements: 1,048,576 x 4 B = 4.00 MiB");
+  lab.view.forms.memory.shape = "1000000,1000000";
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("memory/size")->label,
+            "Elements: 1,000,000,000,000 x 4 B = 3.64 TiB, more than cpu:0 has");
 }
 
 TEST(MemoryPage, LeavesCreatingToTheForm) {

@@ -201,13 +201,16 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.hovered_kernel.clear();
+  const Device device = shown_device(p, results);
+  const std::int64_t n = results.largest_size(device);
+  const std::string note = n == 0 ? "" : fmt::format("{}, N = {}", lab::to_string(device), n);
   Card card(p, "matmul/live_card", tr("GFLOP/s over time"),
             {.extra = spare_height(p),
-             .hint = tr("The kernels at the first size, measured repeatedly until stopped."),
+             .hint = tr("The kernels at one size, measured repeatedly until stopped."),
+             .note = note,
              .dimmed = old});
   if (!card) return;
   draw_device_choice(p, results);
-  const Device device = shown_device(p, results);
   std::vector<plot::Series> series;
   for (const KernelResults* k : by_rung(p, results)) {
     if (k->device != device) continue;

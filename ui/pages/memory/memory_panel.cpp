@@ -100,14 +100,19 @@ void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, std::max(0, static_cast<int>(choices) - 1));
 }
 
-std::string size_caption(const MakeTensor& command) {
+std::string size_text(const MakeTensor& command, const MachineInfo& machine) {
   double elements = 1;
   for (const std::int64_t size : command.shape) elements *= static_cast<double>(size);
   const std::size_t each = size_of(command.dtype);
   const double bytes = elements * static_cast<double>(each);
   if (bytes > 9e18) return tr("more than any machine holds");
-  return trf("Elements: {} x {} B = {}", static_cast<std::int64_t>(elements), each,
-             format_bytes(static_cast<std::int64_t>(bytes)));
+  const std::string text =
+      trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements)), each,
+          format_bytes(static_cast<std::int64_t>(bytes)));
+  const auto device = std::ranges::find(machine.devices, command.device, &DeviceInfo::device);
+  const bool fits = device == machine.devices.end() || device->memory_total_bytes <= 0 ||
+                    bytes <= static_cast<double>(device->memory_total_bytes);
+  return fits ? text : text + ", " + trf("more than {} has", lab::to_string(command.device));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
@@ -162,8 +167,8 @@ void memory_form(const Panel& p) {
   MakeTensor command;
   const std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) {
-    const std::string size = size_caption(command);
-    caption(p.ui, size);
+    const std::string size = size_text(command, p.model.machine());
+    muted(p.ui, size);
     record_item(p.ui, "memory/size", "text", size);
   } else {
     error_box(p.ui, "memory/form_error", error);

@@ -50,10 +50,13 @@ std::int64_t whole_grains(std::int64_t bytes) {
   return bytes / kGrain * kGrain;
 }
 
+constexpr std::int64_t kMostOfBelow = 16;
+
 WorkingSet cache_set(const std::string& name, const CacheLevel& level, std::int64_t share,
                      std::int64_t below, const std::string& below_name) {
   WorkingSet set{.name = name, .cache_bytes = level.all_bytes};
-  const std::int64_t wanted = share / 2 + (below > share / 4 ? below : 0);
+  std::int64_t wanted = share / 2 + (below > share / 4 ? below : 0);
+  if (below > 0) wanted = std::min(wanted, kMostOfBelow * below);
   if (wanted <= share) {
     set.bytes_per_thread = whole_grains(wanted);
     return set;

@@ -27,7 +27,8 @@ struct WorkingSet {
 // memory, for `threads` threads that read concurrently and `free_bytes` that may be allocated:
 //   cache   half of a thread's share of the level, plus the whole next smaller level if that is
 //           more than a quarter of the share, because it would serve much of the half itself.
-//           Skipped if the sum exceeds the share.
+//           Skipped if the sum exceeds the share. At most 16 times that level: others use a huge
+//           cache too, of which a virtual machine sees the size but has a part.
 //   memory  four times all last-level caches, as STREAM requires, and at least 64 MiB. Skipped if
 //           less than twice the caches can be allocated.
 // Levels 1 to 3 that the machine does not report are skipped with that reason.

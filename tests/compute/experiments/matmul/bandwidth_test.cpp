@@ -108,12 +108,17 @@ TEST(WorkingSets, SkipMemoryIfTooLittleIsFree) {
 }
 
 TEST(WorkingSets, SkipACacheThatIsLargerThanTheFreeMemory) {
-  const std::vector<CacheInfo> caches = {{2, 2 * kMiB, 2, 64}, {3, 480 * kMiB, 1, 64}};
+  const std::vector<CacheInfo> caches = {{2, 8 * kMiB, 2, 64}, {3, 480 * kMiB, 1, 64}};
   const auto sets = choose_working_sets(caches, 2, 239 * kMiB);
-  EXPECT_EQ(sets[1].bytes_per_thread, kMiB);
+  EXPECT_EQ(sets[1].bytes_per_thread, 4 * kMiB);
   EXPECT_EQ(sets[2].bytes_per_thread, 0);
   EXPECT_NE(sets[2].skip_reason.find("240 MiB"), std::string::npos) << sets[2].skip_reason;
   EXPECT_EQ(choose_working_sets(caches, 2, 240 * kMiB)[2].bytes_per_thread, 120 * kMiB);
+}
+
+TEST(WorkingSets, UseAPartOfAHugeCache) {
+  const std::vector<CacheInfo> caches = {{2, 2 * kMiB, 1, 64}, {3, 480 * kMiB, 1, 64}};
+  EXPECT_EQ(choose_working_sets(caches, 1, kGiB)[2].bytes_per_thread, 32 * kMiB);
 }
 
 std::vector<WorkingSet> small_sets() {

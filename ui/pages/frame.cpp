@@ -284,7 +284,7 @@ void job_buttons(RightToLeft& at) {
   if (button(p.ui, "status/cancel", tr("Stop"),
              {.kind = ButtonKind::Danger,
               .enabled = true,
-              .hint = tr("Stops the running job; results are kept. Esc asks first."),
+              .hint = tr("Stops the running job; results are kept. Esc asks before it stops."),
               .width = 60})) {
     cancel(p);
   }

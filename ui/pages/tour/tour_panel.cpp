@@ -99,7 +99,7 @@ void head_button(const Panel& p) {
   if (runs(p, Page::Tour)) {
     if (button(ui, "tour/stop", tr("Stop"),
                {.kind = ButtonKind::Danger,
-                .hint = tr("Stops the running job; results are kept. Esc asks first."),
+                .hint = tr("Stops the running job; results are kept. Esc asks before it stops."),
                 .width = -1})) {
       cancel(p);
     }

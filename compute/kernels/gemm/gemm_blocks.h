@@ -45,11 +45,11 @@ class PartOfGemm {
   using Word = typename Product::Word;
   static_assert(sizeof(Word) == sizeof(float), "block sizes are in 32-bit words");
 
-  // Whether a block of A of so many rows stays in L2 while strips of B pass by it. A panel is one
-  // strip then.
-  bool stays_in_l2(std::int64_t rows) const {
+  // Whether a panel is one strip of B: a block of A of so many rows stays in L2 while strips pass
+  // by it, each for longer than the steps of the loops take.
+  bool takes_strips(std::int64_t rows) const {
     const std::int64_t bytes = rows * kc_ * static_cast<std::int64_t>(sizeof(Word));
-    return bytes <= cache_sizes().l2_bytes / 8;
+    return kc_ > kFewSteps && bytes <= cache_sizes().l2_bytes / 8;
   }
   void multiply(Range steps, Range panel, Range block) const;
 
@@ -68,7 +68,7 @@ PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
   const bool packs_b = product.packs_b(ceil_div(rows.size(), mr_), cols.size());
   kc_ = most.kc;
-  nc_ = even_piece(cols.size(), packs_b && stays_in_l2(rows.size()) ? nr_ : most.nc, nr_);
+  nc_ = even_piece(cols.size(), packs_b && takes_strips(rows.size()) ? nr_ : most.nc, nr_);
   constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
   mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);

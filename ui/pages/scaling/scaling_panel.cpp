@@ -166,22 +166,19 @@ struct ScalingFigure {
   std::string value;
   std::string hint;
   std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
-  bool wide = false;       // the value is that range, followed by its median
+  bool wide = false;       // the range is marked as unsteady
 };
 
-// Adds the range to a figure, or shows it in place of the figure if it is wide.
-void set_range(ScalingFigure& figure, double median, double low, double high,
-               std::string (*text)(double)) {
+// Adds the range to a figure unless it is narrow.
+void set_range(ScalingFigure& figure, double low, double high, std::string (*text)(double)) {
   constexpr double kNarrow = 0.05;
   if (high - low < kNarrow * high) return;
-  const std::string range = trf("{} to {}", text(low), text(high));
+  figure.range = trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);
-  if (figure.wide) {
-    figure.value = range;
-    figure.hint += "\n";
-    figure.hint += tr("Shown as a range because the steps vary by more than a quarter.");
-  }
-  figure.range = figure.wide ? trf("unsteady, median {}", text(median)) : range;
+  if (!figure.wide) return;
+  figure.range = trf("unsteady, {}", figure.range);
+  figure.hint += "\n";
+  figure.hint += tr("Unsteady: the steps vary by more than a quarter.");
 }
 
 // A single device has no speed-up.
@@ -205,9 +202,8 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
       {"scaling/figure/hidden", tr("all-reduce hidden"),
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
-  set_range(figures[0], best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text);
-  set_range(figures[1], best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at],
-            percent);
+  set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text);
+  set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent);
   return figures;
 }
 
@@ -243,10 +239,8 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
       {"scaling/figure/prediction", tr("speed-up"), trf("{} times", times_text(most.speedup)),
        hint},
       {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
-  set_range(figures[0], most.speedup, predicted.speedup_low.back(), predicted.speedup_high.back(),
-            times_text);
-  set_range(figures[1], most.efficiency, predicted.efficiency_low.back(),
-            predicted.efficiency_high.back(), percent);
+  set_range(figures[0], predicted.speedup_low.back(), predicted.speedup_high.back(), times_text);
+  set_range(figures[1], predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
@@ -270,11 +264,7 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
       const std::string& range = figures[i].range;
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
-      if (figures[i].wide) {
-        title(p.ui, figures[i].value);
-      } else {
-        number(p.ui, figures[i].value, p.ui.fonts.title);
-      }
+      number(p.ui, figures[i].value, p.ui.fonts.title);
       if (!range.empty()) caption(p.ui, range);
       ImGui::EndGroup();
       record_item(p.ui, figures[i].path, "figure", figures[i].label,

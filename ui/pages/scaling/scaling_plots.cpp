@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compute/core/language.h"
 #include "ui/pages/scaling/scaling_parts.h"
@@ -179,6 +180,18 @@ plot::Axis devices_axis(const Kept<ScalingResults>& kept, ScalingMode mode) {
   return {.label = tr("devices"), .scale = devices_scale(kept, mode), .whole = true};
 }
 
+// Empty unless error bars extend far beyond all lines, the ideal one among them: then where the
+// axis ends and cuts them off.
+std::optional<double> axis_end(std::span<const plot::Series> series) {
+  constexpr double kRoom = 1.25;
+  double line = 0, bar = 0;
+  for (const plot::Series& s : series) {
+    for (const double y : s.y) line = std::fmax(line, y);
+    for (const double high : s.high) bar = std::fmax(bar, high);
+  }
+  return bar > kRoom * line ? std::optional(kRoom * line) : std::nullopt;
+}
+
 // One quantity over the number of devices: ideal, predicted, measured.
 struct FigureCard {
   Quantity figure;
@@ -189,7 +202,7 @@ struct FigureCard {
 };
 
 void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
-                 const FigureCard& what, const plot::Axis& y) {
+                 const FigureCard& what, plot::Axis y) {
   const bool old = is_old(kept);
   Card card(p, what.card, what.title, {.hint = what.hint, .dimmed = old});
   if (!card) return;
@@ -200,6 +213,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
   add_previous(p, kept, mode, what.figure, series);
   add_calculated(p, results, mode, what.figure, series);
   add_measured(p, results, mode, what.figure, drawn, series);
+  y.max = axis_end(series);
   plot::draw(p.ui, what.plot, {.x = devices_axis(kept, mode), .y = y}, series,
              {.height = 270,
               .grows = true,

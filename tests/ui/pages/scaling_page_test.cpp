@@ -30,8 +30,8 @@ TEST(ScalingWords, SummarisesTheResult) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0],
             "A step takes 41.20 ms; divided evenly it would take 40.00 ms. The difference of "
-            "1.20 ms: 0.41 ms of exposed all-reduce, 0.82 ms of waiting for the slowest device "
-            "and 0.82 ms that the hidden all-reduce takes from computing, less 0.85 ms that "
+            "1.20 ms: 410 µs of exposed all-reduce, 820 µs of waiting for the slowest device "
+            "and 820 µs that the hidden all-reduce takes from computing, less 850 µs that "
             "faster work on smaller parts saves.");
   const auto results = results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)});
   EXPECT_TRUE(holds(accuracy_sentence(results.measured(kStrong)), "81.27 % to 81.31 %"));
@@ -44,7 +44,7 @@ TEST(ScalingWords, WeakScalingIsComparedWithOneStep) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0],
             "A step takes 82.40 ms; one device takes 80.00 ms for its images. The difference of "
-            "2.40 ms: 0.50 ms of exposed all-reduce, 0.50 ms that the hidden all-reduce takes from "
+            "2.40 ms: 500 µs of exposed all-reduce, 500 µs that the hidden all-reduce takes from "
             "computing and 1.40 ms of slower parallel work.");
 }
 
@@ -54,8 +54,8 @@ TEST(ScalingWords, ASmallPartIsNamedAndTheSumIsExact) {
   two.split = {.compute_s = 0.0396, .all_reduce_s = 0.0002, .exposed_s = 0.00002};
   EXPECT_TRUE(holds(
       measured_sentences(results_of({scaling_point(kStrong, 1), two}), kStrong)[0],
-      "it would take 40.00 ms. Faster work on smaller parts saves 0.30 ms, which outweighs 0.02 ms "
-      "of exposed all-reduce and 0.18 ms that the hidden all-reduce takes from computing."));
+      "it would take 40.00 ms. Faster work on smaller parts saves 300 µs, which outweighs 20 µs "
+      "of exposed all-reduce and 180 µs that the hidden all-reduce takes from computing."));
 }
 
 TEST(ScalingWords, OneDeviceHasNoSpeedUp) {

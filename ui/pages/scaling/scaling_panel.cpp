@@ -46,10 +46,10 @@ std::vector<Column> columns_of(bool wide) {
   return columns;
 }
 
-void split_cells(const Panel& p, const StepSplit& split, double process_s = 0) {
-  cell(p.ui, step_time_text(split.compute_s));
-  cell(p.ui, step_time_text(split.exposed_s));
-  cell(p.ui, step_time_text(split.imbalance_s + process_s));
+void split_cells(const Panel& p, const StepParts& parts) {
+  cell(p.ui, step_time_text(parts.compute_s));
+  cell(p.ui, step_time_text(parts.exposed_s));
+  cell(p.ui, step_time_text(parts.wait_s));
 }
 
 void measured_row(const Panel& p, const ScalingResults& results, const ScalingPoint& point,
@@ -61,7 +61,7 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   cell(p.ui, times_text(point.speedup));
   cell(p.ui, percent(point.efficiency));
   if (wide) {
-    split_cells(p, point.split);
+    split_cells(p, parts_of(point));
     cell(p.ui, std::to_string(point.step.n));
     cell(p.ui, spread_text(point.step));
   }
@@ -89,7 +89,7 @@ void predicted_row(const Panel& p, const ScalingResults& results, const ScalingP
   cell(p.ui, times_text(point.speedup));
   cell(p.ui, percent(point.efficiency));
   if (wide) {
-    split_cells(p, point.split, point.process_s);
+    split_cells(p, parts_of(point));
     cell(p.ui, tr("N/A"), tr("Calculated, not measured."));
     cell(p.ui, tr("N/A"), tr("Calculated, not measured."));
   }

@@ -37,24 +37,24 @@ class StepTicks {
   explicit StepTicks(double step_s) {
     const double exponent = step_s > 0 ? std::floor(std::log10(step_s)) : 0;
     tick_s_ = std::pow(10, exponent - 3);
-    for (const auto& [seconds, name] : kUnits) {
-      unit_s_ = seconds, unit_ = name;
-      if (step_s >= seconds) break;
-    }
-    decimals_ = std::max(0, static_cast<int>(std::lround(std::log10(unit_s_ / tick_s_))));
   }
   std::int64_t of(double seconds) const { return std::llround(seconds / tick_s_); }
+  // In the unit of format_seconds().
   std::string text(std::int64_t ticks) const {
-    return fmt::format("{:.{}f} {}", static_cast<double>(ticks) * tick_s_ / unit_s_, decimals_,
-                       unit_);
+    constexpr double kHalf = 0.5;
+    const auto* unit = std::ranges::find_if(kUnits, [&](const auto& known) {
+      return (static_cast<double>(ticks) + kHalf) * tick_s_ >= known.first;
+    });
+    if (unit == std::end(kUnits)) unit = std::prev(unit);
+    const auto decimals = std::lround(std::log10(unit->first / tick_s_));
+    return fmt::format("{:.{}f} {}", static_cast<double>(ticks) * tick_s_ / unit->first,
+                       std::max(0L, decimals), unit->second);
   }
 
  private:
   static constexpr std::pair<double, const char*> kUnits[] = {
       {1, "s"}, {1e-3, "ms"}, {1e-6, "\u00b5s"}};
-  double tick_s_ = 1, unit_s_ = 1;
-  const char* unit_ = "s";
-  int decimals_ = 0;
+  double tick_s_ = 1;
 };
 
 // What a step takes beyond the ideal one, in ticks; `rest` is negative where the work got faster.
@@ -326,8 +326,8 @@ std::string describe(const ScalingResults& results, const ScalingPoint& p) {
       trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
       trf("{} images/s", format_si(p.images_per_s, "")), trf("step: {}", timing_text(p.step))};
   if (p.split.all_reduce_s > 0) {
-    lines.push_back(trf("all-reduce {}, {} of it hidden", format_seconds(p.split.all_reduce_s),
-                        percent(p.hidden_share)));
+    lines.push_back(trf("all-reduce: {} of it hidden, {} exposed", percent(p.hidden_share),
+                        format_seconds(parts_of(p).exposed_s)));
   }
   if (p.test_acc) {
     lines.push_back(

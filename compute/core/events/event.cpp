@@ -115,8 +115,12 @@ std::optional<ModelMiss> worst_miss(const std::vector<ScalingPrediction>& checke
 std::string why_withheld(const std::vector<ScalingPrediction>& checked) {
   const std::optional<ModelMiss> worst = worst_miss(checked);
   if (!worst || std::abs(worst->share) <= kMaxModelMiss) return "";
-  return trf("checked here, the model is {}; a prediction needs one within {:.0f} %", worst->text(),
-             kMaxModelMiss * 100);
+  const double percent = std::abs(worst->share) * 100, limit = kMaxModelMiss * 100;
+  return worst->share < 0
+             ? trf("at {} devices the model was {:.0f} % slower than measured (limit {:.0f} %)",
+                   worst->devices, percent, limit)
+             : trf("at {} devices the model was {:.0f} % faster than measured (limit {:.0f} %)",
+                   worst->devices, percent, limit);
 }
 
 std::string describe_faster(const TransferFit& fit) {

@@ -39,7 +39,8 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
 // withheld; empty if there is none.
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
 // Reports the model's error at device counts that were also measured, or that only one device was;
-// empty without a prediction, without a check, and where the reason for a withheld one states it.
+// empty without a prediction, without a check, and for a withheld prediction, whose reason states
+// it.
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode);
 // Returns the origin of the prediction's compute time: "the step measured on cpu:0".
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction);

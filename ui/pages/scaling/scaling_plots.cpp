@@ -81,6 +81,7 @@ plot::Series calculated(const Panel& p, const ScalingResults& results, const Pre
 
 void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode mode,
                     Quantity figure, std::vector<plot::Series>& out) {
+  if (!results.withheld(mode).empty()) return;
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, figure);
     s.label = s.note = tr("prediction");
@@ -163,7 +164,7 @@ double efficiency_floor(const Kept<ScalingResults>& kept, ScalingMode mode) {
   }
   include(results.measured(mode).efficiency_low);
   include(results.predicted(mode).efficiency_low);
-  include(results.checked(mode).efficiency);
+  if (results.withheld(mode).empty()) include(results.checked(mode).efficiency);
   return least > 0.6 ? 0.5 : 0;
 }
 

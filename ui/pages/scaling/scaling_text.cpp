@@ -250,7 +250,7 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
   if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("Withheld: {}.", why);
+    return trf("No prediction: {}.", why);
   }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
@@ -273,6 +273,7 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
 }
 
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode) {
+  if (!results.withheld(mode).empty()) return "";
   std::vector<std::string> errors;
   for (const ModelMiss& miss : model_misses(results.checked(mode).points)) {
     errors.push_back(miss.text(percent(std::abs(miss.share))));
@@ -285,8 +286,7 @@ std::string model_error_sentence(const ScalingResults& results, ScalingMode mode
   if (!errors.empty() && too_unsteady_to_check(results, mode)) {
     return tr("Not checked: the measured steps are too unsteady for that.");
   }
-  // The reason for a withheld prediction states a single error already.
-  if (errors.empty() || (errors.size() == 1 && !results.withheld(mode).empty())) return "";
+  if (errors.empty()) return "";
   return trf("The same model for this machine, checked against the measurement, is {}.",
              list_text(errors));
 }

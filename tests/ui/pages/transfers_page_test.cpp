@@ -240,7 +240,9 @@ TEST(TransferTabs, ALiveRunKeepsTheSweep) {
   lab.model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, 20)));
   lab.model.apply(event(2, 6, JobFinished{}));
   lab.frames(3);
-  EXPECT_TRUE(lab.visible("transfers/live_card"));
+  ASSERT_TRUE(lab.visible("transfers/live_card"));
+  EXPECT_EQ(lab.backend.find("transfers/live_card")->label,
+            "Bandwidth over time: cpu:0, copy of 1.00 MiB, 1 thread");
   lab.click("transfers/tab/Sweep");
   EXPECT_TRUE(lab.visible("transfers/plot/bandwidth"));
 }

@@ -222,6 +222,21 @@ std::string counting_note(const std::vector<const TransferCase*>& cases,
               : trf("The lines of the levels are those of {}.", to_string(fit->op)));
 }
 
+std::string pair_text(const std::pair<Device, Device>& pair) {
+  const std::string from = lab::to_string(pair.first);
+  return pair.first == pair.second ? from : trf("{} to {}", from, lab::to_string(pair.second));
+}
+
+// "Bandwidth over time: cpu:0, copy of 1.00 KiB, 1 thread"
+std::string live_title(const TransferResults& results) {
+  if (results.cases.empty() || results.cases.front().samples.empty()) {
+    return tr("Bandwidth over time");
+  }
+  const TransferCase& c = results.cases.front();
+  return trf("Bandwidth over time: {}, {} of {}, {}", pair_text({c.from, c.to}), to_string(c.op),
+             format_bytes(c.samples.back().bytes), moved_by(c.mover, c.peer, c.threads));
+}
+
 }  // namespace
 
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results) {
@@ -236,13 +251,7 @@ void draw_pair_choice(const Panel& p, const TransferResults& results) {
               .label = tr("From and to"),
               .hint = tr("Source and destination of the curves and costs below."),
               .most_segments = 4},
-             pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair,
-             [](const std::pair<Device, Device>& pair) {
-               const std::string from = lab::to_string(pair.first);
-               return pair.first == pair.second
-                          ? from
-                          : trf("{} to {}", from, lab::to_string(pair.second));
-             });
+             pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair, pair_text);
 }
 
 void draw_transfer_headline(const Panel& p, const TransferResults& results) {
@@ -313,7 +322,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
 
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
-  Card card(p, "transfers/live_card", tr("Bandwidth over time"),
+  Card card(p, "transfers/live_card", live_title(shown(kept)),
             {.extra = spare_height(p),
              .hint = tr("The first case, measured repeatedly until stopped."),
              .dimmed = old});

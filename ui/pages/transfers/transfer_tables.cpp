@@ -190,7 +190,7 @@ bool before(const FitRow& a, const FitRow& b, const TableSort& sort) {
 
 std::string why_withheld(const TransferLevel& level) {
   if (level.gb_per_s <= 0) return tr("A line needs three sizes whose time grows.");
-  return trf("The line misses its samples by {}, more than {}.", percent(level.residual),
+  return trf("The fit is off by {} (limit {}).", percent(level.residual),
              percent(kMaxTransferResidual));
 }
 

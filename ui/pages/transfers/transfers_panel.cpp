@@ -83,7 +83,7 @@ void main_fields(const Panel& p, TransferForm& form) {
                 form.request.budget_s);
   fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::quick);
-  if (form.request.quick) caption(p.ui, tr(field_of(&StartTransfers::quick).hint));
+  if (form.request.quick) muted(p.ui, tr(field_of(&StartTransfers::quick).hint));
   reference_field(p, fields, "transfers/reference");
 }
 

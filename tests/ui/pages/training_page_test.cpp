@@ -95,6 +95,7 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
     EXPECT_NE(said.find("LeNet needs about 940 steps of 256 images: train on more images"),
               std::string::npos)
         << said;
+    EXPECT_EQ(said.find("no better than guessing") != std::string::npos, accuracy < 0.12) << said;
   }
 }
 

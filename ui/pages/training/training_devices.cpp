@@ -217,8 +217,7 @@ bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
 }
 
 // Names the waiting and the slowest device if the wait is significant and theirs differ clearly.
-std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
-                             const MachineInfo& machine) {
+std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, SharePolicy policy) {
   const auto share = [](const DeviceTrack& track) {
     const double sum = track.parts.sum();
     return sum > 0 ? track.parts.wait_s / sum : 0;
@@ -233,10 +232,15 @@ std::string waiting_sentence(const DeviceTracks& tracks, SharePolicy policy,
     return trf("The devices wait for each other in turn, up to {} of a step.",
                percent(share(*most)));
   }
-  const bool advise = policy != SharePolicy::Auto && auto_would_help(tracks, *least, machine);
+  const bool disturbed = p.model.state(Page::Training).others > 0;
+  const bool advise = policy != SharePolicy::Auto && !disturbed &&
+                      auto_would_help(tracks, *least, p.model.machine());
+  const std::string waiting = device_text(tracks, *most), slow = device_text(tracks, *least);
   const std::string text =
-      trf("{} waits for {} of a step; {} is the slowest.", device_text(tracks, *most),
-          percent(share(*most)), device_text(tracks, *least));
+      tracks.all().size() == 2
+          ? trf("{} waits for {} of a step; {} is slower.", waiting, percent(share(*most)), slow)
+          : trf("{} waits for {} of a step; {} is the slowest.", waiting, percent(share(*most)),
+                slow);
   return advise ? text + " " + tr("Auto shares would balance this.") : text;
 }
 
@@ -248,7 +252,8 @@ std::string hidden_sentence(const DeviceTracks& tracks) {
   if (all_s <= 0) return {};
   constexpr double kLeast = 0.005;
   const double hidden = mean.hidden_s / all_s;
-  if (hidden < kLeast) return tr("None of the all-reduce is hidden behind backward.");
+  if (mean.hidden_s <= 0) return tr("None of the all-reduce is hidden behind backward.");
+  if (hidden < kLeast) return tr("Almost none of the all-reduce is hidden behind backward.");
   return trf(
       "{} of the all-reduce is hidden behind backward: {} hidden, {} exposed, the means of the "
       "devices.",
@@ -273,8 +278,8 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   }
   const StartTraining& request = run.started() ? run.started()->request : run.request();
   const std::string hidden = hidden_sentence(tracks);
-  const std::string sentence = hidden + (hidden.empty() ? "" : " ") +
-                               waiting_sentence(tracks, request.share_policy, p.model.machine());
+  const std::string sentence =
+      hidden + (hidden.empty() ? "" : " ") + waiting_sentence(p, tracks, request.share_policy);
   body(p.ui, sentence);
   record_item(p.ui, "training/devices/sentence", "text", sentence);
   step_part_legend(p);

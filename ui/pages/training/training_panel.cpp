@@ -191,11 +191,16 @@ std::string learning_advice(const TrainingRun& run) {
   const std::size_t classes = run.class_names().size();
   const double train = run.epochs().train_acc.back(), test = run.epochs().test_acc.back();
   if (classes > 1 && is_guessing(test, classes)) {
-    return trf(
-        "After {} steps the test accuracy is {}, little better than guessing among {} "
-        "classes. {}",
-        group_digits(std::to_string(run.steps().size())), accuracy_text(test), classes,
-        chance_advice(run));
+    constexpr double kNoBetter = 1.2;  // times chance
+    const std::string steps = group_digits(std::to_string(run.steps().size()));
+    const std::string accuracy = accuracy_text(test), advice = chance_advice(run);
+    return test * static_cast<double>(classes) <= kNoBetter
+               ? trf("After {} steps the test accuracy is {}, no better than guessing among {} "
+                     "classes. {}",
+                     steps, accuracy, classes, advice)
+               : trf("After {} steps the test accuracy is {}, little better than guessing among {} "
+                     "classes. {}",
+                     steps, accuracy, classes, advice);
   }
   constexpr double kMuchBetter = 0.15;
   if (!(train - test >= kMuchBetter)) return {};  // also if it was not evaluated

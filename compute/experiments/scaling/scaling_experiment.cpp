@@ -304,7 +304,8 @@ class ScalingExperiment final : public Experiment {
                ? trf("measured on {}: {} for {} images, {} of it fixed, from {} batch sizes",
                      to_string(device), step, full.images, format_seconds(time.fixed_s),
                      measured_.size())
-               : trf("measured on {}: {} for {} images; {} batch sizes show no fixed part",
+               : trf("measured on {}: {} for {} images; at {} batch sizes the time grew in "
+                     "proportion to the images",
                      to_string(device), step, full.images, measured_.size());
   }
 

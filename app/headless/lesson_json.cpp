@@ -161,7 +161,7 @@ void add_lesson_result(Json& json, const std::string& lesson, const LessonDone& 
     json["checks"].push_back(
         {{"what", check.what}, {"passed", check.passed}, {"detail", check.detail}});
   }
-  json["answer"] = done.answer ? Json(done.answer->values) : Json(nullptr);
+  json["answer"] = done.judges() ? Json(done.answer->values) : Json(nullptr);
   json["vary"] = done.vary ? Json(*done.vary) : Json(nullptr);
 }
 

@@ -125,12 +125,15 @@ class LessonTextPrinter final : public Printer {
   }
 
   void add(const LessonDone& done) {
-    if (done.answer && guess_) {
+    if (done.judges() && guess_) {
       beat(tr("guess"), trf("{}: {}; the answer is {}", guess_->text,
                             verdict(info_.question, guess_->answer, *done.answer),
                             answer_text(info_.question, *done.answer)));
     }
-    if (!done.why_open.empty()) beat(tr("guess"), done.why_open);
+    if (!done.why_open.empty()) {
+      beat(tr("guess"), done.why_open);
+      if (done.answer) beat(tr("guess"), unjudged_text(info_.question, *done.answer));
+    }
     for (const LessonCheck& check : done.checks) {
       if (check.passed) continue;
       beat(tr("broken"), check.what + (check.detail.empty() ? "" : ": " + check.detail));

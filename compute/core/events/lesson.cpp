@@ -167,6 +167,12 @@ std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
   return all;
 }
 
+std::string unjudged_text(const LessonQuestion& question, const LessonAnswer& answer) {
+  const std::string text = answer_text(question, answer);
+  return question.choices.empty() ? trf("The answer: {} (rough: the machine was busy)", text)
+                                  : trf("The answer: {}", text);
+}
+
 std::string part_text(const GapPart& part, std::string_view unit) {
   return fmt::format("{} {}{}", part.cause, part.value > 0 ? "+" : "",
                      quantity_text(part.value, unit));

@@ -112,6 +112,10 @@ std::string answer_text(const LessonQuestion& question, const LessonAnswer& answ
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
 
+// An answer that judges no guess: "The answer: 24.9 % (rough: the machine was busy)". A choice is
+// not rough.
+std::string unjudged_text(const LessonQuestion& question, const LessonAnswer& answer);
+
 // Sorts guesses and measured answers into bins: one per choice, or on a logarithmic axis. Those of
 // a curve are counted by guessed over measured, at every position.
 std::vector<ClassBin> class_histogram(const LessonQuestion& question,
@@ -257,8 +261,10 @@ struct LessonDone {
   std::string sentence;  // with the numbers of this run
   std::vector<LessonCheck> checks;
   std::optional<LessonAnswer> answer = {};  // what the guess should have been
-  std::string why_open = {};                // why there is no answer
+  std::string why_open = {};                // why the guess is not judged: the answer is rough
   std::optional<double> vary = {};          // the lesson's setting, if it has one
+
+  bool judges() const { return answer && why_open.empty(); }
 };
 
 using LessonNews =

@@ -55,8 +55,8 @@ class LessonStage {
   void gap(LessonGap gap, double small = 0);
   // The answer to the lesson's question: a choice's position, or the measured values.
   void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
-  // Leaves the question without an answer if the time exceeds `disturbed` times the expected one:
-  // other programs used the cores. Returns whether it did.
+  // Leaves the guess unjudged if the time exceeds `disturbed` times the expected one: other
+  // programs used the cores. Returns whether it did.
   bool too_busy(const std::string& what, double expected_s, double measured_s,
                 double disturbed = 1.5);
   void conclude(std::string sentence) { done_.sentence = std::move(sentence); }

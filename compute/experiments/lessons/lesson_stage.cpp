@@ -123,7 +123,6 @@ void LessonStage::check(std::string what, bool passed, std::string detail) {
 bool LessonStage::too_busy(const std::string& what, double expected_s, double measured_s,
                            double disturbed) {
   if (measured_s <= disturbed * expected_s) return false;
-  done_.answer.reset();
   done_.why_open =
       trf("The machine was too busy to judge the guess ({}: {} instead of {}). Measure again when "
           "other programs are idle.",

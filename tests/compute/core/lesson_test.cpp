@@ -78,6 +78,12 @@ TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {
   EXPECT_EQ(verdict(kBytes, {{0}}, {{5}}), "wrong");
 }
 
+TEST(LessonAnswers, AreShownRoughWithoutAVerdict) {
+  EXPECT_EQ(unjudged_text(kBytes, {{4194304}}),
+            "The answer: 4.00 MiB (rough: the machine was busy)");
+  EXPECT_EQ(unjudged_text(kChoice, {{0}}), "The answer: " + kChoice.choices[0]);
+}
+
 TEST(LessonQuantities, HaveUnits) {
   EXPECT_EQ(quantity_text(1.5, "x"), "1.50x");
   EXPECT_EQ(quantity_text(4096, "B"), "4.00 KiB");

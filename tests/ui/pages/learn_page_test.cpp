@@ -276,6 +276,21 @@ TEST(LearnPage, NamesTheChapter) {
   EXPECT_EQ(folded.backend.find("learn/chapter")->label, "Chapter: GPUs, lesson 1 of 3");
 }
 
+TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
+  Model model = make_scene(Page::Learn, Scene::Done);
+  LessonDone done{"The copy took 2.00 ms.", {}, LessonAnswer{{1}}};
+  done.why_open = "The machine was too busy to judge the guess.";
+  model.apply(event(1, 1000, LessonEvent{"first", done}));
+  Lab lab(std::move(model));
+  lab.open(Page::Learn);
+  EXPECT_FALSE(lab.visible("learn/verdict"));
+  EXPECT_TRUE(lab.visible("learn/open"));
+  EXPECT_TRUE(lab.visible("learn/why"));
+  const ui::WidgetRect* answer = lab.backend.find("learn/unjudged");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->label, "The answer: two");
+}
+
 TEST(LearnPage, ListsTheStatementsThatHold) {
   LearnLab lab(Scene::Done);
   const ui::WidgetRect* checks = lab.backend.find("learn/checks");

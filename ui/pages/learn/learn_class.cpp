@@ -17,7 +17,7 @@ std::optional<std::size_t> own_bin(const LessonInfo& lesson, const LessonRun& ru
   double value = run.guess->answer.values.front();
   if (!lesson.question.choices.empty()) return static_cast<std::size_t>(value);
   if (!lesson.question.at.empty()) {
-    if (!run.done || !run.done->answer || run.done->answer->values.front() <= 0) return {};
+    if (!run.done || !run.done->judges() || run.done->answer->values.front() <= 0) return {};
     value /= run.done->answer->values.front();
   }
   for (std::size_t i = 0; i < bins.size(); ++i) {

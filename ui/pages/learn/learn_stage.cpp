@@ -299,6 +299,12 @@ void answer_facts(const Panel& p, const LessonQuestion& question, const LessonRu
   facts.add(tr("The guess is"), verdict(question, run.guess->answer, answer), {}, "learn/verdict");
 }
 
+void unjudged_answer(const Panel& p, const LessonQuestion& question, const LessonAnswer& answer) {
+  const std::string text = unjudged_text(question, answer);
+  body(p.ui, text);
+  record_item(p.ui, "learn/unjudged", "text", text);
+}
+
 // The statements that hold on every machine, and those that do not on this one.
 void checks(const Panel& p, const std::vector<LessonCheck>& all) {
   std::string passed;
@@ -340,11 +346,13 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (!card) return;
   const bool chosen = run.guess && !lesson.question.choices.empty();
   const std::optional<LessonAnswer>& answer = run.done->answer;
-  if (answer && chosen) choice_verdict(p, lesson.question, run.guess->answer, *answer);
+  const bool judges = run.done->judges();
+  if (judges && chosen) choice_verdict(p, lesson.question, run.guess->answer, *answer);
   body(p.ui, run.done->sentence);
   record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
-  if (answer && !chosen) answer_facts(p, lesson.question, run);
-  if (answer && run.guess && run.guess->answer != *answer) {
+  if (judges && !chosen) answer_facts(p, lesson.question, run);
+  if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
+  if (answer && (!judges || (run.guess && run.guess->answer != *answer))) {
     muted(p.ui, tr(lesson.question.why));
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }

@@ -18,7 +18,7 @@ enum class Judged { Open, Right, Wrong };
 
 Judged judged(const Panel& p, const LessonInfo& lesson, std::size_t choice) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
-  if (run == nullptr || !run->done || !run->done->answer) return Judged::Open;
+  if (run == nullptr || !run->done || !run->done->judges()) return Judged::Open;
   // The answer is that for the setting it was measured with.
   const auto& vary = p.view.forms.learn.vary;
   if (const auto now = vary.find(lesson.name); now != vary.end() && run->done->vary) {

@@ -248,32 +248,26 @@ void explain_case(LessonStage& stage, const StepConstants& constants, const PayM
   stage.gap(std::move(gap));
 }
 
-// The speed-up of the divided batch on two devices, and whether other programs disturbed its steps.
-struct DividedSpeedup {
-  double ratio = 0;
-  bool disturbed = false;
-};
-
 // Compares the steps on one device and on two with those that the constants predict.
-bool disturbed(LessonStage& stage, const StepConstants& constants, const PayModel& model,
-               const TimedSteps& one, const TimedSteps& two) {
+void judge_steps(LessonStage& stage, const StepConstants& constants, const PayModel& model,
+                 const TimedSteps& one, const TimedSteps& two) {
   const double one_s = constants.work.compute.at(static_cast<double>(model.batch));
   const double two_s =
       predict_step(constants.work, constants.memory, AllReduceStyle::OnCores, 2, model.batch)
           .step_s;
-  return stage.too_busy(trf("a step of {} on one device", model.shown), one_s, one.median_s()) ||
-         stage.too_busy(trf("a step of {} on two devices", model.shown), two_s, two.median_s());
+  if (stage.too_busy(trf("a step of {} on one device", model.shown), one_s, one.median_s())) return;
+  stage.too_busy(trf("a step of {} on two devices", model.shown), two_s, two.median_s());
 }
 
-// Measures all cases of a model.
-DividedSpeedup measure_model(LessonStage& stage, const PayModel& model, StepTimer& timer,
-                             const StepConstants& constants, const std::vector<PayCase>& cases) {
+// Measures all cases of a model; returns the speed-up of the divided batch on two devices.
+double measure_model(LessonStage& stage, const PayModel& model, StepTimer& timer,
+                     const StepConstants& constants, const std::vector<PayCase>& cases) {
   std::vector<StepKind> kinds = {{1, model.batch}};
   kinds.reserve(cases.size() + 1);
   for (const PayCase& one : cases) kinds.push_back(one.kind(model));
   auto times = timer.run(kinds, model.budget_s);
   const TimedSteps& alone = times[kinds.front()];
-  DividedSpeedup divided;
+  double divided = 0;
   for (const PayCase& one : cases) {
     const StepKind kind = one.kind(model);
     const double images = static_cast<double>(kind.batch) / static_cast<double>(model.batch);
@@ -281,7 +275,8 @@ DividedSpeedup measure_model(LessonStage& stage, const PayModel& model, StepTime
     const bool strong = one.mode == ScalingMode::Strong;
     const double ratio = images * alone.median_s() / times[kind].median_s();
     if (strong && one.devices == 2) {
-      divided = {ratio, disturbed(stage, constants, model, alone, times[kind])};
+      divided = ratio;
+      judge_steps(stage, constants, model, alone, times[kind]);
     }
     report_case(stage, one.series(model), ratio, std::move(ratios));
     if (strong) {
@@ -326,7 +321,6 @@ void run_speedup_lesson(LessonStage& stage) {
   const std::vector<PayCase> cases = pay_cases(most);
   const Dataset data = make_synthetic_garments(models[0].batch * most, 1, 0);
   std::vector<double> divided;
-  bool busy = false;
   std::size_t step = 0;
   for (const PayModel& model : models) {
     StepTimer timer(stage, model.name, data.train);
@@ -334,14 +328,12 @@ void run_speedup_lesson(LessonStage& stage) {
     const StepConstants constants = measure_pay_constants(stage, timer, model);
     for (const PayCase& one : cases) predict_case(stage, constants, model, one);
     stage.step(step++);
-    const DividedSpeedup measured = measure_model(stage, model, timer, constants, cases);
-    divided.push_back(measured.ratio);
-    busy = busy || measured.disturbed;
+    divided.push_back(measure_model(stage, model, timer, constants, cases));
     if (&model == &models[0]) check_first_loss(stage, model, timer);
   }
   stage.step(step);
   report_recorded_pairs(stage);
-  if (!busy) stage.answer(divided);
+  stage.answer(divided);
   stage.conclude(
       trf("On two devices, a step of LeNet with {} images was {:.2f} times as fast as on one, a "
           "step of ResNet-18 with {} images {:.2f} times; the book recorded {:.2f} and {:.2f} on "

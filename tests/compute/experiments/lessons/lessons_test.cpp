@@ -73,7 +73,7 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   const auto done = news_of<LessonDone>(probe);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_FALSE(done[0].sentence.empty());
-  EXPECT_EQ(done[0].answer.has_value(), done[0].why_open.empty());
+  EXPECT_TRUE(done[0].answer || !done[0].why_open.empty());
   for (const LessonCheck& check : done[0].checks) EXPECT_TRUE(check.passed) << check.what;
   EXPECT_FALSE(news_of<LessonSample>(probe).empty());
   if (name == "together") {

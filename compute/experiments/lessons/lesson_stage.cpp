@@ -84,9 +84,11 @@ std::array<DeviceContext*, 2> LessonStage::two_cpus() {
 bool LessonStage::note_shared_cores(std::span<const Device> devices) {
   const int load = core_load(machine(), devices);
   if (load == 1) return false;
-  observe(
-      tr("devices share cores"),
-      trf("up to {} devices on one core: they take turns, and no speed-up can be expected", load));
+  std::size_t separate = devices.size();
+  while (core_load(machine(), devices.first(separate)) > 1) --separate;
+  observe(tr("devices share cores"),
+          trf("from {} devices on: up to {} on one core take turns and give no further speed-up",
+              separate + 1, load));
   return true;
 }
 

@@ -122,7 +122,24 @@ class StepTimer {
 struct StepConstants {
   Workload work;
   Link memory;  // gradients are summed in memory, by the cores that compute
+
+  // A step of devices of which up to `load` share a core: they take turns, and save nothing in its
+  // caches.
+  double step_s(const StepKind& kind, int load) const {
+    Workload shared = work;
+    if (load > 1) {
+      shared.compute.fixed_s = load * std::max(0.0, work.compute.fixed_s);
+      shared.compute.per_image_s *= load;
+    }
+    return predict_step(shared, memory, AllReduceStyle::OnCores, kind.devices, kind.batch).step_s;
+  }
 };
+
+int load_of_first(LessonStage& stage, int devices) {
+  std::vector<Device> used;
+  for (int i = 0; i < devices; ++i) used.push_back(cpu(i));
+  return core_load(stage.machine(), used);
+}
 
 ComputeTime fit_four_batches(StepTimer& timer, const PayModel& model) {
   std::vector<StepKind> kinds;
@@ -183,9 +200,9 @@ std::vector<PayCase> pay_cases(int most) {
 void predict_case(LessonStage& stage, const StepConstants& constants, const PayModel& model,
                   const PayCase& one) {
   const StepKind kind = one.kind(model);
-  const double step_s = predict_step(constants.work, constants.memory, AllReduceStyle::OnCores,
-                                     kind.devices, kind.batch)
-                            .step_s;
+  const int load = load_of_first(stage, one.devices);
+  const double step_s = constants.step_s(kind, load);
+  const std::string turns = load > 1 ? trf("{} turns * ", load) : "";
   const double images = static_cast<double>(kind.batch) / static_cast<double>(model.batch);
   const ComputeTime& compute = constants.work.compute;
   LessonPrediction prediction;
@@ -195,16 +212,16 @@ void predict_case(LessonStage& stage, const StepConstants& constants, const PayM
   if (one.mode == ScalingMode::Strong) {
     // Small batches may stay in the caches and save more than a step's fixed time.
     const bool saves = compute.fixed_s < 0;
-    prediction.formula = saves
-                             ? tr("t(B) / (t(B / k) + sum), t(B) = per image * B - saved in caches")
-                             : tr("t(B) / (t(B / k) + sum), t(B) = fixed + per image * B");
+    prediction.formula =
+        saves ? trf("t(B) / ({}t(B / k) + sum), t(B) = per image * B - saved in caches", turns)
+              : trf("t(B) / ({}t(B / k) + sum), t(B) = fixed + per image * B", turns);
     prediction.constants = {
         {saves ? tr("saved in caches") : tr("fixed"), std::abs(compute.fixed_s), "s"},
         {tr("per image"), compute.per_image_s, "s"},
         {tr("sum"), ring_all_reduce_s(constants.work.bytes(), constants.memory, kind.devices),
          "s"}};
   } else {
-    prediction.formula = tr("k * t(B) / (t(B) + sum)");
+    prediction.formula = trf("k * t(B) / ({}t(B) + sum)", turns);
   }
   stage.predict(std::move(prediction));
 }
@@ -252,9 +269,7 @@ void explain_case(LessonStage& stage, const StepConstants& constants, const PayM
 void judge_steps(LessonStage& stage, const StepConstants& constants, const PayModel& model,
                  const TimedSteps& one, const TimedSteps& two) {
   const double one_s = constants.work.compute.at(static_cast<double>(model.batch));
-  const double two_s =
-      predict_step(constants.work, constants.memory, AllReduceStyle::OnCores, 2, model.batch)
-          .step_s;
+  const double two_s = constants.step_s({2, model.batch}, load_of_first(stage, 2));
   if (stage.too_busy(trf("a step of {} on one device", model.shown), one_s, one.median_s())) return;
   stage.too_busy(trf("a step of {} on two devices", model.shown), two_s, two.median_s());
 }

@@ -96,6 +96,18 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   }
 }
 
+TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Probe probe(4);
+  const int load = core_load(probe.machine, probe.machine.devices());
+  if (load == 1) GTEST_SKIP() << "every device has cores of its own";
+  run(probe, lesson("speedup", 64));
+  for (const LessonPrediction& prediction : news_of<LessonPrediction>(probe)) {
+    if (prediction.series.find("4 devices") == std::string::npos) continue;
+    EXPECT_LE(prediction.value, 4.0 / load) << prediction.series;
+  }
+}
+
 // The sentence and the verdicts rest on the same measured times, also on a busy machine.
 TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
   SKIP_UNDER_THREAD_SANITIZER();

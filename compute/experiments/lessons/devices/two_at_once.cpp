@@ -20,12 +20,13 @@ struct TogetherRound {
   double ratio() const { return span_s(in_sequence) / span_s(at_once); }
 };
 
-void record_gantt(LessonStage& stage, const std::string& order,
+// `products` is their number in each batch.
+void record_gantt(LessonStage& stage, const std::string& order, std::int64_t products,
                   const std::vector<DeviceProducts>& done) {
   double begin_s = done.front().begin_s;
   for (const DeviceProducts& one : done) begin_s = std::min(begin_s, one.begin_s);
   for (const DeviceProducts& one : done) {
-    stage.span({fmt::format("{}, {}", to_string(one.device), order), tr("products"),
+    stage.span({fmt::format("{}, {}", to_string(one.device), order), trf("{} products", products),
                 one.begin_s - begin_s, one.end_s - begin_s, false});
   }
 }
@@ -62,14 +63,15 @@ void run_together_lesson(LessonStage& stage) {
   std::sort(rounds.begin(), rounds.end(),
             [](const TogetherRound& a, const TogetherRound& b) { return a.ratio() < b.ratio(); });
   const TogetherRound& shown = rounds[kTogetherRounds / 2];
-  record_gantt(stage, tr("in sequence"), shown.in_sequence);
+  record_gantt(stage, tr("in sequence"), work.products_per_batch(), shown.in_sequence);
   stage.step(1);
-  record_gantt(stage, tr("at once"), shown.at_once);
+  record_gantt(stage, tr("at once"), work.products_per_batch(), shown.at_once);
   const double ratio = shown.ratio();
   stage.sample(
       {.series = prediction.series, .value = ratio, .unit = "x", .time = summarise(ratios)});
-  stage.count(tr("products in sequence"), span_s(shown.in_sequence), "s");
-  stage.count(tr("products at once"), span_s(shown.at_once), "s");
+  const std::int64_t products = 2 * work.products_per_batch();
+  stage.count(trf("{} products in sequence", products), span_s(shown.in_sequence), "s");
+  stage.count(trf("{} products at once", products), span_s(shown.at_once), "s");
   stage.answer({ratio});
   // What each device lost by the other's work, and then by waiting for the slower one.
   const double slower = mean_product_s(shown.in_sequence) / mean_product_s(shown.at_once);

@@ -82,7 +82,7 @@ class LessonStage {
 };
 
 // Adds what `parts` leave of measured - predicted as "unexplained". If more of the parts cancels
-// than the whole gap, they become one unexplained part and `note` names them, unless the gap is at
+// than the whole gap, they become one unexplained part and `note` says so, unless the gap is at
 // most the share `small` of the larger value.
 LessonGap closed(LessonGap gap, double small = 0);
 

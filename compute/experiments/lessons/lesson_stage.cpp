@@ -132,26 +132,6 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
   return true;
 }
 
-namespace {
-
-// Names the causes of a gap that cancel.
-std::string cancelling_note(const LessonGap& gap) {
-  std::string causes;
-  for (const GapPart& part : gap.parts) {
-    if (part.value != 0) causes += (causes.empty() ? "" : ", ") + part_text(part, gap.unit);
-  }
-  // Accuracies and counts do not depend on the machine's load.
-  return gap.unit.empty()
-             ? trf("Not explained: these causes cancel by more than the gap itself, so they do "
-                   "not simply add up: {}.",
-                   causes)
-             : trf("Not explained: these causes cancel by more than the gap itself, so their "
-                   "model does not hold on this machine at its present load: {}.",
-                   causes);
-}
-
-}  // namespace
-
 LessonGap closed(LessonGap gap, double small) {
   const double whole = gap.measured - gap.predicted;
   double rest = whole;
@@ -162,7 +142,11 @@ LessonGap closed(LessonGap gap, double small) {
   double raised = 0, lowered = 0;
   for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
   if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
-  if (std::abs(whole) > small * largest) gap.note = cancelling_note(gap);
+  if (std::abs(whole) > small * largest) {
+    // Accuracies and counts do not depend on the machine's load.
+    gap.note = gap.unit.empty() ? tr("The causes could not be separated.")
+                                : tr("The causes could not be separated on this busy machine.");
+  }
   gap.parts = {{tr("unexplained"), whole}};
   return gap;
 }

@@ -82,17 +82,18 @@ TEST(LearnPage, MeasuresOnEnterInTheGuess) {
   EXPECT_EQ(lab.sent<StartLesson>()[0].guess, "1e-6, 1e-5, 1e-3");
 }
 
-TEST(LearnPage, SaysWhatCancels) {
+TEST(LearnPage, SaysThatCausesCancel) {
   LearnLab lab(Scene::Empty);
   lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
   LessonPrediction prediction;
   prediction.series = "step";
   lab.model.apply(event(1, 2, LessonEvent{"first", prediction}));
   LessonGap gap{"step", "s", 1e-3, 2e-3, {{"unexplained", 1e-3}}};
-  gap.note = "Not explained: caches -9.38 ms.";
+  gap.note = "The causes could not be separated.";
   lab.model.apply(event(1, 3, LessonEvent{"first", gap}));
   lab.frames(3);
   EXPECT_TRUE(lab.visible("learn/gap/0/note"));
+  EXPECT_FALSE(lab.visible("learn/gap/0")) << "no bar of one unexplained part";
 }
 
 TEST(LearnPage, DrawsACurveWithTheMouse) {

@@ -72,7 +72,7 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
 }
 
 // Causes of a smaller share are not visible in the bar.
-constexpr double kLeastShare = 1e-3;
+constexpr double kLeastShare = 5e-3;
 
 // "copy, 12 % above the prediction; largest cause: waiting"; only its name if nothing was
 // predicted, or for shares, whose difference is not a percentage of one.
@@ -99,6 +99,10 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   record_item(ui, fmt::format("{}/text", path), "text", text);
   muted(ui, trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
                 quantity_text(gap.measured, gap.unit)));
+  if (!gap.note.empty()) {
+    muted(ui, gap.note);
+    return record_item(ui, fmt::format("{}/note", path), "text", gap.note);
+  }
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
   // What causes remove lies hollow below the prediction, what they add lies beyond it.
@@ -129,9 +133,6 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
   list->AddLine({at(gap.predicted), item.min.y - ui.px(2)},
                 {at(gap.predicted), item.max.y + ui.px(2)}, styled(ui.theme->text), ui.px(2));
   swatch_legend(p, swatches);
-  if (gap.note.empty()) return;
-  muted(ui, gap.note);
-  record_item(ui, fmt::format("{}/note", path), "text", gap.note);
 }
 
 // From the theme's raised surface at 1 over its warning to its bad colour, per decade.

@@ -240,6 +240,9 @@ void gap_card(const Panel& p, const LessonRun& run) {
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
     draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i]);
   }
+  const bool has_bar = std::any_of(run.gaps.begin(), run.gaps.end(),
+                                   [](const LessonGap& gap) { return gap.note.empty(); });
+  if (has_bar) caption(p.ui, tr("Line: prediction. Hollow: saved."));
 }
 
 // --- concluded ------------------------------------------------------------------------------

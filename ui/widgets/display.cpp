@@ -102,6 +102,10 @@ void muted(Ui& ui, std::string_view text) {
   wrapped(ui.fonts.body, ui.theme->muted, text);
 }
 
+void footnote(Ui& ui, std::string_view text) {
+  wrapped(ui.fonts.caption, ui.theme->muted, text);
+}
+
 void caption(Ui& ui, std::string_view text) {
   ImFont* font = ui.fonts.caption;
   const ImVec2 pos = ImGui::GetCursorScreenPos();

@@ -70,10 +70,11 @@ class Row {
 
 // --- text -----------------------------------------------------------------------------------
 void title(Ui& ui, std::string_view text);
-void heading(Ui& ui, std::string_view text);  // within a card
-void body(Ui& ui, std::string_view text);     // wrapped
-void muted(Ui& ui, std::string_view text);    // wrapped, muted
-void caption(Ui& ui, std::string_view text);  // small, muted, one line, cut with "..."
+void heading(Ui& ui, std::string_view text);   // within a card
+void body(Ui& ui, std::string_view text);      // wrapped
+void muted(Ui& ui, std::string_view text);     // wrapped, muted
+void footnote(Ui& ui, std::string_view text);  // small, muted, wrapped
+void caption(Ui& ui, std::string_view text);   // small, muted, one line, cut with "..."
 // "4.31 TB/s": number in text colour, unit in muted; `text` as returned by format_si.
 void number(Ui& ui, std::string_view text, ImFont* font = nullptr);
 // "label            value" on a line of at most 600 units, unless both together are longer. The

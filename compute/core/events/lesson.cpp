@@ -77,6 +77,11 @@ std::vector<std::string> split_answer(std::string_view text) {
   return parts;
 }
 
+std::string two_digits(double value) {
+  return value < 99.5 ? fmt::format("{:.2g}", value)
+                      : fmt::format("{:.0f}", 10 * std::round(value / 10));
+}
+
 // How one guessed number compares with the answer.
 std::string verdict_of(double guess, double answer) {
   constexpr double kRounding = 1e-9;  // of numbers that were read from text
@@ -84,9 +89,11 @@ std::string verdict_of(double guess, double answer) {
   if (guess <= 0 || answer <= 0) return tr("wrong");
   const double ratio = answer / guess;
   if (std::abs(std::log(ratio)) < std::log(1.1)) return tr("right within a tenth");
-  const double times = std::max(ratio, 1 / ratio);
-  const std::string text = fmt::format(fmt::runtime(times < 1000 ? "{:.3g}" : "{:.0f}"), times);
-  return ratio > 1 ? trf("{} times too low", text) : trf("{} times too high", text);
+  constexpr double kFar = 1000;
+  if (ratio > kFar) return tr("far too low");
+  if (ratio < 1 / kFar) return tr("far too high");
+  return ratio > 1 ? trf("{} % of the answer", two_digits(100 / ratio))
+                   : trf("{} times the answer", two_digits(1 / ratio));
 }
 
 std::string plain_number(double value) {

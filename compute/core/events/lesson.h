@@ -107,8 +107,8 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
 // ms".
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer);
 
-// "right", "wrong", "2.5 times too low": how a guess compares with the answer; of several numbers,
-// each with its position: "1.00 KiB: exactly right; 1.00 MiB: 4 times too high".
+// "right", "wrong", "40 % of the answer": how a guess compares with the answer; of several numbers,
+// each with its position: "1.00 KiB: exactly right; 1.00 MiB: 4 times the answer".
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
 

@@ -70,11 +70,15 @@ TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {
   EXPECT_EQ(verdict(kChoice, {{0}}, {{0}}), "right");
   EXPECT_EQ(verdict(kChoice, {{1}}, {{0}}), "wrong");
   EXPECT_EQ(verdict(kBytes, {{100}}, {{105}}), "right within a tenth");
-  EXPECT_EQ(verdict(kBytes, {{100}}, {{250}}), "2.5 times too low");
-  EXPECT_EQ(verdict(kBytes, {{2}}, {{6291456}}), "3145728 times too low");
+  EXPECT_EQ(verdict(kBytes, {{100}}, {{250}}), "40 % of the answer");
+  EXPECT_EQ(verdict(kBytes, {{2}}, {{6291456}}), "far too low");
+  EXPECT_EQ(verdict(kBytes, {{6291456}}, {{2}}), "far too high");
+  EXPECT_EQ(verdict(kBytes, {{299}}, {{100}}), "3 times the answer");
+  EXPECT_EQ(verdict(kBytes, {{99600}}, {{100}}), "1000 times the answer");
+  EXPECT_EQ(verdict(kBytes, {{9980}}, {{100}}), "100 times the answer");
   EXPECT_EQ(verdict(kBytes, {{4194304}}, {{4194304}}), "exactly right");
   EXPECT_EQ(verdict(kCurve, {{1e-6, 4e-3}}, {{1e-6, 1e-3}}),
-            "1.00 KiB: exactly right; 1.00 MiB: 4 times too high");
+            "1.00 KiB: exactly right; 1.00 MiB: 4 times the answer");
   EXPECT_EQ(verdict(kBytes, {{0}}, {{5}}), "wrong");
 }
 

@@ -320,7 +320,7 @@ void checks(const Panel& p, const std::vector<LessonCheck>& all) {
   }
   if (passed.empty()) return;
   const std::string text = trf("Checked and true: {}.", passed);
-  muted(p.ui, text);
+  footnote(p.ui, text);
   record_item(p.ui, "learn/checks", "text", text);
 }
 

@@ -1,4 +1,5 @@
-// Lesson "speedup": of a training step, only what grows with the batch divides.
+// Lesson "speedup": more devices shorten only the part of a training step that grows with
+// the batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -352,7 +353,7 @@ void run_speedup_lesson(LessonStage& stage) {
   stage.conclude(
       trf("On two devices, a step of LeNet with {} images was {:.2f} times as fast as on one, a "
           "step of ResNet-18 with {} images {:.2f} times; the book recorded {:.2f} and {:.2f} on "
-          "two GPUs. Only what grows with the batch divides.",
+          "two GPUs. More devices shorten only the part of a step that grows with the batch.",
           models[0].batch, divided[0], models[1].batch, divided[1],
           spread_of(chapter_speedups("lenet")).mean, spread_of(chapter_speedups("resnet18")).mean));
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/core/language.h"
 #include "ui/plot/frame.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/line_breaks.h"
@@ -107,11 +108,11 @@ float legend(Frame& f) {
 
   // Right-aligned beside the title if everything fits there, otherwise on lines of its own.
   // The unit of a log axis is beside its ticks.
-  const bool unit_in_title = f.axes.y.scale == Scale::Linear;
-  const std::string title_text =
-      std::string(f.axes.y.label).append(unit_in_title ? f.axes.y.unit : "");
+  const bool linear = f.state.y_scale.value_or(f.axes.y.scale) == Scale::Linear;
+  const std::string title_text = linear ? std::string(f.axes.y.label).append(f.axes.y.unit)
+                                        : trf("{}, log scale", f.axes.y.label);
   const float reserved =
-      y_title ? text_size(f.small_font(), title_text).x + ui.px(unit_in_title ? 56 : 24) : 0;
+      y_title ? text_size(f.small_font(), title_text).x + ui.px(linear ? 56 : 24) : 0;
   const bool beside = reserved + total <= f.max.x - f.min.x;
   float x = beside ? f.max.x - total + ui.px(kApart - 8) - ui.px(4) : f.min.x;
   float y = beside ? f.min.y : f.min.y + title;

@@ -242,7 +242,7 @@ void gap_card(const Panel& p, const LessonRun& run) {
   }
   const bool has_bar = std::any_of(run.gaps.begin(), run.gaps.end(),
                                    [](const LessonGap& gap) { return gap.note.empty(); });
-  if (has_bar) caption(p.ui, tr("Line: prediction. Hollow: saved."));
+  if (has_bar) caption(p.ui, tr("Line: prediction. Hollow: less than predicted."));
 }
 
 // --- concluded ------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ Lesson link_lesson() {
                         "far longer than one copy of all bytes, between CPU devices about as "
                         "long.")};
   info.steps = {
-      {LAB_TEXT("Copies of 1 KiB to 64 MiB, each copies different data"),
+      {LAB_TEXT("Copies of 1 KiB to 64 MiB, each of different data"),
        {"Y.copy_(X)", "X.copyto(Y)", "Y.assign(X)", "jax.device_put(X, device)", "copy(X, Y)"}},
       {LAB_TEXT("1024 pieces"),
        {"for i in range(1024): y[i].copy_(x[i])", "for i in range(1024): x[i].copyto(y[i])",

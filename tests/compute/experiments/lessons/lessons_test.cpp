@@ -92,7 +92,9 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     for (const GapPart& part : gap.parts) sum += part.value;
     EXPECT_NEAR(sum, gap.measured, 1e-9 * std::abs(gap.measured) + 1e-15) << gap.what;
     EXPECT_EQ(gap.parts.back().cause, "unexplained");
-    if (name == "devices") EXPECT_EQ(gap.unit, "cores");
+    if (name == "devices") {
+      EXPECT_EQ(gap.unit, "cores");
+    }
   }
   EXPECT_EQ(news_of<LessonStepBegun>(probe).size(), lessons::find_lesson(name).info.steps.size());
   for (const Device device : probe.machine.devices()) {

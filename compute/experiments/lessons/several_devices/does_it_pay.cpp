@@ -138,6 +138,7 @@ struct StepConstants {
 
 int load_of_first(LessonStage& stage, int devices) {
   std::vector<Device> used;
+  used.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) used.push_back(cpu(i));
   return core_load(stage.machine(), used);
 }

@@ -75,15 +75,21 @@ TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
   EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
 }
 
+// A run whose first epoch has ended.
+ui::Model after_an_epoch(const EpochDone& epoch, const StartTraining& request = {}) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", request}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  model.apply(event(1, 4, epoch));
+  return model;
+}
+
 TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
   for (const double accuracy : {0.1, 0.135, 0.5}) {
-    ui::Model model(machine_of(1));
-    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
-    model.apply(event(1, 2, training_started(true)));
-    model.apply(event(1, 3, step_done(1)));
     EpochDone epoch = epoch_done(1);
     epoch.test_acc = accuracy;
-    model.apply(event(1, 4, epoch));
+    ui::Model model = after_an_epoch(epoch);
     lab.open(Page::Training);
     lab.show(model);
     EXPECT_FALSE(lab.visible("training/advice")) << "it still runs";
@@ -100,15 +106,11 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
 }
 
 TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {
-  ui::Model model(machine_of(1));
   StartTraining request;
   request.batch = 256 * 940;  // as many images in one step as LeNet needs
-  model.apply(event(1, 1, JobStarted{"Training", request}));
-  model.apply(event(1, 2, training_started(true)));
-  model.apply(event(1, 3, step_done(1)));
   EpochDone epoch = epoch_done(1);
   epoch.test_acc = 0.1;
-  model.apply(event(1, 4, epoch));
+  ui::Model model = after_an_epoch(epoch, request);
   model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
   show(std::move(model));
   const std::string said = lab.backend.find("training/advice")->label;
@@ -117,14 +119,10 @@ TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {
 }
 
 TEST_F(TrainingPage, ARunThatKnowsItsImagesByHeartIsToldToUseMore) {
-  ui::Model model(machine_of(1));
-  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
-  model.apply(event(1, 2, training_started(true)));
-  model.apply(event(1, 3, step_done(1)));
   EpochDone epoch = epoch_done(1);
   epoch.train_acc = 0.9;
   epoch.test_acc = 0.6;
-  model.apply(event(1, 4, epoch));
+  ui::Model model = after_an_epoch(epoch);
   model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
   show(std::move(model));
   const std::string said = lab.backend.find("training/advice")->label;
@@ -203,14 +201,9 @@ TEST_F(TrainingPage, GroupsRunsByASettingThatDiffers) {
 }
 
 TEST_F(TrainingPage, AccuraciesHaveOneDecimal) {
-  ui::Model model(machine_of(1));
-  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
-  model.apply(event(1, 2, training_started(true)));
-  model.apply(event(1, 3, step_done(1)));
   EpochDone epoch = epoch_done(1);
   epoch.test_acc = 0.9148;
-  model.apply(event(1, 4, epoch));
-  show(std::move(model));
+  show(after_an_epoch(epoch));
   EXPECT_EQ(lab.backend.find("training/figure/test_acc")->value, "91.5 %");
   const std::string tip = tip_of("training/runs/1/rename");
   EXPECT_NE(tip.find("test 91.5 %"), std::string::npos) << tip;

@@ -261,9 +261,8 @@ Lesson crossover_lesson() {
       LAB_TEXT(
           "A larger device computes faster but takes longer to start: threads must be woken, or a "
           "kernel launched. Below some size the smaller device wins."),
-      LAB_TEXT("If the operands must be moved first, the larger device must also make up "
-               "for the copies, so the "
-               "crossing moves to larger sizes."),
+      LAB_TEXT("If the operands must be moved first, the larger device must also make up for the "
+               "copies, so the crossing moves to larger sizes."),
       LAB_TEXT(
           "Exercise 1 of the chapter, with the CPU and a GPU; without a GPU, with one core and all "
           "cores.")};

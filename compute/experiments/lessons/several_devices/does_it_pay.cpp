@@ -136,11 +136,15 @@ struct StepConstants {
   }
 };
 
+std::vector<Device> first_cpus(int count) {
+  std::vector<Device> devices;
+  devices.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) devices.push_back(cpu(i));
+  return devices;
+}
+
 int load_of_first(LessonStage& stage, int devices) {
-  std::vector<Device> used;
-  used.reserve(static_cast<std::size_t>(devices));
-  for (int i = 0; i < devices; ++i) used.push_back(cpu(i));
-  return core_load(stage.machine(), used);
+  return core_load(stage.machine(), first_cpus(devices));
 }
 
 ComputeTime fit_four_batches(StepTimer& timer, const PayModel& model) {
@@ -328,10 +332,7 @@ void run_speedup_lesson(LessonStage& stage) {
     throw Error(Errc::Unsupported,
                 tr("lesson speedup: needs two CPU devices; split the CPU with --cpu-devices 2"));
   }
-  std::vector<Device> used;
-  used.reserve(static_cast<std::size_t>(most));
-  for (int i = 0; i < most; ++i) used.push_back(cpu(i));
-  stage.note_shared_cores(used);
+  stage.note_shared_cores(first_cpus(most));
   const auto bound = stage.machine().at(cpu()).threads().bind_caller();
   const PayModel models[] = {{"lenet", "LeNet", static_cast<std::int64_t>(stage.vary()), 0.8},
                              {"resnet18", "ResNet-18", kDeepBatch, 2.2}};

@@ -9,9 +9,8 @@
 //   copy(stage, term, end)              starts copying the terms of a stage from `term` on; those
 //                                       from `end` on, and those outside the array, become zeros
 //
-// Work     per stage: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB from L2:
-//          64 FLOP per byte, 43 for kN = 64. L2 gives an SM about 24 bytes per clock: 390 and
-//          260 TFLOP/s on an H200
+// Work     per stage: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB from L2.
+//          An H200 takes 1,150 clocks, with L2 less than half busy (tests/gpu/RESULTS.md)
 // Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
 #include <cstdint>
 

@@ -142,11 +142,7 @@ LessonGap closed(LessonGap gap, double small) {
   double raised = 0, lowered = 0;
   for (const GapPart& part : gap.parts) (part.value > 0 ? raised : lowered) += part.value;
   if (std::min(raised, -lowered) <= std::abs(whole) + rounding) return gap;
-  if (std::abs(whole) > small * largest) {
-    // Accuracies and counts do not depend on the machine's load.
-    gap.note = gap.unit.empty() ? tr("The causes could not be separated.")
-                                : tr("The causes could not be separated on this busy machine.");
-  }
+  if (std::abs(whole) > small * largest) gap.note = tr("The causes could not be separated.");
   gap.parts = {{tr("unexplained"), whole}};
   return gap;
 }

@@ -44,11 +44,9 @@ const CacheSizes& cache_sizes() {
   return sizes;
 }
 
-CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t steps, int mr, int nr) {
-  constexpr std::int64_t kMostSteps = 512;
-  CacheBlocks blocks{.kc = even_piece(steps, kMostSteps, 1)};
-  const std::int64_t step_bytes =
-      std::max<std::int64_t>(blocks.kc, 1) * std::int64_t{sizeof(float)};
+CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t kc, int mr, int nr) {
+  CacheBlocks blocks;
+  const std::int64_t step_bytes = std::max<std::int64_t>(kc, 1) * std::int64_t{sizeof(float)};
   blocks.nc = round_down(caches.l2_bytes / 2 / step_bytes, nr);
   // L3 is shared with other cores.
   const std::int64_t mc = caches.l3_bytes / 8 / step_bytes;

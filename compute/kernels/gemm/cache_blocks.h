@@ -15,13 +15,11 @@ struct CacheSizes {
 const CacheSizes& cache_sizes();
 
 // Sizes in 32-bit words: kc * nc of B are used from L2, mc * kc of A, if it is packed, from L3.
-// Since kc determines the order of the sums, it depends on the number of steps only.
 struct CacheBlocks {
-  std::int64_t kc = 0;
   std::int64_t mc = 0;  // a multiple of mr
   std::int64_t nc = 0;  // a multiple of nr
 };
-CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t steps, int mr, int nr);
+CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t kc, int mr, int nr);
 
 // a / b, rounded up.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

@@ -41,6 +41,13 @@ class F32Product {
   std::int64_t steps() const { return op_.k; }
   int mr() const { return mr_; }
   int nr() const { return kernels_.nr; }
+  // Few columns of B stay in L2 for more steps, which read longer pieces of A's rows, where
+  // prefetchers follow.
+  std::int64_t most_steps() const {
+    constexpr std::int64_t kElementsInL2 = 1 << 16;
+    if (op_.a_k != 1) return kStepsOfBlock;
+    return std::max(kStepsOfBlock, kElementsInL2 / std::max<std::int64_t>(op_.n, 1));
+  }
 
   // Strips of a stored row are read in place. Those of a stored column lie in as many lines as
   // there are terms, most of them pages apart.
@@ -114,7 +121,7 @@ class F32Product {
   static constexpr std::int64_t kL1Way_bytes = 4096;  // of most processors: a page
 
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
-  static constexpr std::int64_t kTilesToPack = 4;
+  static constexpr std::int64_t kTilesToPack = 2;
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
   static bool is_far(std::int64_t row) {

@@ -28,6 +28,7 @@ class Bf16Product {
   int mr() const { return kernels_.mr; }
   int nr() const { return kernels_.nr; }
 
+  static std::int64_t most_steps() { return kStepsOfBlock; }
   static bool packs_a(std::int64_t /*col_tiles*/) { return true; }
   static bool packs_b(std::int64_t /*row_tiles*/, std::int64_t /*cols*/) { return true; }
   void pack_a(std::int64_t row, int rows, Range steps, Word* out) const {

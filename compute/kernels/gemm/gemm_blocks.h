@@ -18,6 +18,8 @@ namespace lab {
 
 // Up to this many steps, writing C dominates.
 constexpr std::int64_t kFewSteps = 32;
+// So many steps of a panel of B fit into L1 or L2, and C is rarely read again.
+constexpr std::int64_t kStepsOfBlock = 512;
 
 // Computes C[rows, cols] on the calling thread. Returns early once `stop` is requested; throws
 // std::bad_alloc.
@@ -27,6 +29,8 @@ constexpr std::int64_t kFewSteps = 32;
 // operand that is read in place:
 //   Word                                 the word's type
 //   steps(), mr(), nr()                  number of steps; sizes of a full tile
+//   most_steps()                         per block; from the shape only, because C adds the sums of
+//                                        blocks, so that they determine its rounding
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
 //   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
 //   pack_a(row, rows, steps, Word* out)  packs neighbouring strips of mr rows
@@ -64,10 +68,10 @@ class PartOfGemm {
 template <class Product>
 PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
     : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
-  const CacheBlocks most = cache_blocks(cache_sizes(), product.steps(), product.mr(), product.nr());
+  kc_ = even_piece(product.steps(), product.most_steps(), 1);
+  const CacheBlocks most = cache_blocks(cache_sizes(), kc_, product.mr(), product.nr());
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
   const bool packs_b = product.packs_b(ceil_div(rows.size(), mr_), cols.size());
-  kc_ = most.kc;
   nc_ = even_piece(cols.size(), packs_b && takes_strips(rows.size()) ? nr_ : most.nc, nr_);
   constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
   mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);

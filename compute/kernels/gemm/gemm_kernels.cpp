@@ -131,10 +131,10 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
-  constexpr bool kFetch = kFetchesB && !kPack;
+  constexpr bool kFetch = kFetchesB;
   if (kLoadsParts && partial < kLanes) {
     AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
-  } else if (kFetch && t.fetches_b) {
+  } else if (kFetch && (kPack || t.fetches_b)) {
     AddTerms<kRows, kVecs, false, kPack, kFetch, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);

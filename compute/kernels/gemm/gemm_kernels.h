@@ -26,8 +26,9 @@ struct TileArgs {
   std::int64_t tiles = 1;
   std::int64_t b_tile_stride = 0;
   bool accumulate = false;
-  // Prefetches rows of B into L2, which pays if B is in L3 and few tiles use it. Whole products
-  // rely on the hardware prefetcher, because software prefetches occupy its line buffers.
+  // Prefetches rows of B into L2, which pays if B is in L3 and few tiles use it, and always while B
+  // is packed. Otherwise whole products rely on the hardware prefetcher, because software
+  // prefetches occupy its line buffers.
   bool fetches_b = false;
   float* packed_b = nullptr;  // of tile_and_pack: k * nr floats
 };

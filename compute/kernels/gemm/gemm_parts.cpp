@@ -15,9 +15,9 @@ void run_parts_on(ThreadPool* pool, std::int64_t parts,
 Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
                    std::int64_t col_tiles) {
   // Parts are long enough to hide the cost of handing them out and of packing an operand again.
-  constexpr double kPartFlop = 5e7, kMostPerThread = 8;
-  // Times of packing a strip, in times of a tile.
-  constexpr double kPackA = 0.3, kPackB = 0.3;
+  constexpr double kPartFlop = 1e8, kMostPerThread = 4;
+  // Times of reading a strip of A and of packing a strip of B from L3, in times of a tile.
+  constexpr double kReadA = 0.3, kPackB = 2;
   if (pool == nullptr || pool->size() == 1) return {};
   const int threads = pool->size();
   const int parts =
@@ -28,7 +28,7 @@ Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
     if (parts % rows != 0) continue;
     const auto high = static_cast<double>(ceil_div(row_tiles, rows));
     const auto wide = static_cast<double>(ceil_div(col_tiles, parts / rows));
-    const double time = high * wide + high * kPackA + wide * kPackB;
+    const double time = high * wide + high * kReadA + wide * kPackB;
     if (rows == 1 || time < best_time) {
       best = {rows, parts / rows};
       best_time = time;

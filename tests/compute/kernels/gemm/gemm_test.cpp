@@ -270,7 +270,8 @@ TEST(SimdCap, LimitsTheDispatchedTarget) {
 
 TEST(Gemm, StaysWithinTheRoundingBound) {
   ThreadPool pool({0, 0, 0});
-  for (const Case& s : {Case{40, 50, 700}, Case{130, 260, 90, true, true, true, 3, 1}}) {
+  for (const Case& s :
+       {Case{40, 50, 700}, Case{130, 260, 90, true, true, true, 3, 1}, Case{500, 20, 1500}}) {
     SCOPED_TRACE(to_string(s));
     Product p(s, /*integers=*/false);
     gemm(p.args(), pool);
@@ -303,16 +304,19 @@ TEST(Gemm, SplitsFewTermsByRows) {
   }
 }
 
+// Also with few columns, which are summed in longer blocks of terms.
 TEST(Gemm, IsBitIdenticalAcrossRunsAndThreads) {
-  const Case s{150, 270, 700};
-  Product first(s, /*integers=*/false);
-  ThreadPool two({0, 0});
-  gemm(first.args(), two);
-  for (const int threads : {1, 2, 2, 5}) {
-    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
-    Product again(s, /*integers=*/false);
-    gemm(again.args(), pool);
-    EXPECT_EQ(first.c(), again.c()) << threads << " threads";
+  for (const Case& s : {Case{150, 270, 700}, Case{300, 75, 1500}, Case{500, 20, 1500}}) {
+    SCOPED_TRACE(to_string(s));
+    Product first(s, /*integers=*/false);
+    ThreadPool two({0, 0});
+    gemm(first.args(), two);
+    for (const int threads : {1, 2, 2, 5}) {
+      ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
+      Product again(s, /*integers=*/false);
+      gemm(again.args(), pool);
+      EXPECT_EQ(first.c(), again.c()) << threads << " threads";
+    }
   }
 }
 
@@ -385,7 +389,7 @@ TEST(GridOfParts, HasPartsForEveryThread) {
   for (int threads = 2; threads <= 24; ++threads) {
     const ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
     EXPECT_EQ(grid_of_parts(&pool, kLittle, 85, 32).size(), threads);
-    EXPECT_EQ(grid_of_parts(&pool, kMuch, 85, 32).size(), 8 * threads);
+    EXPECT_EQ(grid_of_parts(&pool, kMuch, 85, 32).size(), 4 * threads);
   }
   const ThreadPool pool({0, 0});
   EXPECT_EQ(grid_of_parts(&pool, kLittle, 100, 1).rows, 2);
@@ -407,8 +411,7 @@ TEST(Piece, CoversEverythingOnce) {
 TEST(CacheBlocks, FitTheCachesAndTheTiles) {
   for (const CacheSizes& sizes : {CacheSizes{}, CacheSizes{48 << 10, 1 << 20, 32 << 20},
                                   CacheSizes{8 << 10, 64 << 10, 64 << 10}}) {
-    const CacheBlocks b = cache_blocks(sizes, 600, 12, 32);
-    EXPECT_EQ(b.kc, 300);
+    const CacheBlocks b = cache_blocks(sizes, 300, 12, 32);
     EXPECT_GT(b.mc, 0);
     EXPECT_EQ(b.mc % 12, 0);
     EXPECT_GT(b.nc, 0);

@@ -118,8 +118,18 @@ void RunContext::progress(double done, std::string what) {
   Progress p{std::clamp(done, 0.0, 1.0), std::move(what), {}};
   const double spent_s = std::chrono::duration<double>(now - start_).count() - paused_s_;
   if (expected_s_ > 0 && part_ != nullptr) p.done = std::min(spent_s / expected_s_, kNearlyDone);
-  if (p.done > 0.01 && spent_s > 0.5) p.left_s = spent_s * (1 - p.done) / p.done;
+  p.left_s = left_s(p.done, spent_s);
   emit(std::move(p));
+}
+
+std::optional<double> RunContext::left_s(double done, double spent_s) const {
+  if (expected_s_ > 0 && part_ == nullptr) {
+    // The time of the whole job: as expected at first, at the speed so far in the end.
+    const double whole_s = (1 - done) * expected_s_ + spent_s;
+    return (1 - done) * whole_s;
+  }
+  if (done <= 0.01 || spent_s <= 0.5) return {};
+  return spent_s * (1 - done) / done;
 }
 
 void RunContext::throw_if_cancelled() const {

@@ -57,12 +57,14 @@ class RunContext {
   void emit_after_stop(Payload payload);
 
   // Reports the fraction done, 0..1; at most ten reports per second reach the channel. The
-  // remaining time is extrapolated from the time since the job started, excluding pauses. Job
-  // thread only.
+  // remaining time is extrapolated from the time since the job started, excluding pauses, and from
+  // the expected time, which counts less the more is done. Job thread only.
   void progress(double done, std::string what);
-  // The whole job will last about `seconds`: the progress of its parts then follows the time. For
-  // jobs that fit their work into a given time. Job thread only.
-  void expect(double seconds) { expected_s_ = seconds; }
+  // The whole job will last about `seconds`. The progress of its parts then follows the time, for
+  // jobs that fit their work into a given time. Ignored within a part. Job thread only.
+  void expect(double seconds) {
+    if (part_ == nullptr) expected_s_ = seconds;
+  }
 
   // While a Part exists, progress() maps 0..1 to [begin, end] of the job and prefixes its text with
   // `what`, if not empty. For jobs composed of parts that report progress as if run separately. Job
@@ -125,6 +127,8 @@ class RunContext {
   RunControl& control_;
   const std::stop_token stop_;
   RankGroup& ranks_;
+  std::optional<double> left_s(double done, double spent_s) const;
+
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
   double paused_s_ = 0;

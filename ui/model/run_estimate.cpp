@@ -5,22 +5,9 @@
 namespace lab::ui {
 namespace {
 
-// Rough rate at which an array is allocated, filled and verified.
-constexpr double kPrepared_bytes_per_s = 5e8;
-
 bool contains(const std::vector<Device>& asked, Device device) {
   return asked.empty() || std::ranges::find(asked, device) != asked.end();
 }
-
-// What a sweep measures per size.
-struct Series {
-  std::size_t count = 0;
-  std::size_t arrays = 0;  // of all of them
-  void add(std::size_t series, TransferOp op) {
-    count += series;
-    arrays += series * static_cast<std::size_t>(array_count(op));
-  }
-};
 
 std::size_t thread_counts(const StartTransfers& request, const DeviceInfo& to) {
   const bool several = to.cores.size() > 1;  // otherwise both counts are the same
@@ -42,15 +29,22 @@ std::size_t gpu_ways(TransferOp op, Device from, Device to) {
   }
 }
 
-void add_series(Series& series, const StartTransfers& request, const DeviceInfo& from,
-                const DeviceInfo& to) {
+// The number of series that an operation of a pair of devices has.
+std::size_t series_of(const StartTransfers& request, TransferOp op, const DeviceInfo& from,
+                      const DeviceInfo& to) {
+  if (is_gpu(from.device) || is_gpu(to.device)) return gpu_ways(op, from.device, to.device);
+  const bool within = from.device == to.device && op <= TransferOp::Triad;
+  return op == TransferOp::Copy || within ? thread_counts(request, to) : 0;
+}
+
+void add_pair(RunEstimate& sum, const StartTransfers& request, const DeviceInfo& from,
+              const DeviceInfo& to) {
   if (!is_timed(from.device) || !is_timed(to.device)) return;
-  const bool with_gpu = is_gpu(from.device) || is_gpu(to.device);
   for (const TransferOp op : request.ops) {
-    if (with_gpu) {
-      series.add(gpu_ways(op, from.device, to.device), op);
-    } else if (op == TransferOp::Copy || (from.device == to.device && op <= TransferOp::Triad)) {
-      series.add(thread_counts(request, to), op);
+    const std::size_t series = series_of(request, op, from, to);
+    for (const std::int64_t bytes : request.sizes_bytes) {
+      sum.cases += series;
+      sum.seconds += static_cast<double>(series) * transfer_case_s(op, bytes, request.budget_s);
     }
   }
 }
@@ -65,18 +59,14 @@ bool is_asked(const StartMatmul& request, const RungInfo& rung) {
 
 RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machine) {
   if (request.quick || request.live) return {};
-  Series series;
+  RunEstimate sum;
   for (const DeviceInfo& from : machine.devices) {
     if (!contains(request.from, from.device)) continue;
     for (const DeviceInfo& to : machine.devices) {
-      if (contains(request.to, to.device)) add_series(series, request, from, to);
+      if (contains(request.to, to.device)) add_pair(sum, request, from, to);
     }
   }
-  double bytes = 0;
-  for (const std::int64_t size : request.sizes_bytes) bytes += static_cast<double>(size);
-  const std::size_t cases = series.count * request.sizes_bytes.size();
-  return {cases, static_cast<double>(cases) * request.budget_s +
-                     static_cast<double>(series.arrays) * bytes / kPrepared_bytes_per_s};
+  return sum;
 }
 
 RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,

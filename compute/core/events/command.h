@@ -55,6 +55,13 @@ constexpr int array_count(TransferOp op) {
   return op == TransferOp::Copy ? 2 : op == TransferOp::Triad ? 3 : 1;
 }
 
+// Seconds that one case of a sweep takes if it uses its `budget_s`, together with the allocation,
+// filling and verification of its arrays of `bytes`, at a rough rate.
+constexpr double transfer_case_s(TransferOp op, std::int64_t bytes, double budget_s) {
+  constexpr double kPrepared_bytes_per_s = 5e8;
+  return budget_s + array_count(op) * static_cast<double>(bytes) / kPrepared_bytes_per_s;
+}
+
 struct StartTransfers {
   std::vector<Device> from;  // empty: every device
   std::vector<Device> to;    // empty: every device

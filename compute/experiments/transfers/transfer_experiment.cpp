@@ -35,6 +35,10 @@ class TransferSweep final : public Experiment {
       if (!plan_.series.empty()) run_live(ctx, plan_.series.front());
       return;
     }
+    for (const TransferSeries& series : plan_.series) {
+      for (const std::int64_t bytes : plan_.sizes_bytes) expected_s_ += expected_s(series, bytes);
+    }
+    ctx.expect(expected_s_);
     std::vector<MeasuredSeries> measured;
     std::vector<TransferPoint> one_thread;
     for (const TransferSeries& series : plan_.series) {
@@ -54,9 +58,8 @@ class TransferSweep final : public Experiment {
     for (const std::int64_t bytes : plan_.sizes_bytes) {
       ctx.checkpoint();
       if (!supports_size(series, bytes)) continue;  // the plan has reported the reason
-      const auto cases = plan_.series.size() * plan_.sizes_bytes.size();
-      ctx.progress(static_cast<double>(cases_done_++) / static_cast<double>(cases),
-                   describe(series, bytes));
+      ctx.progress(done_s_ / expected_s_, describe(series, bytes));
+      done_s_ += expected_s(series, bytes);
       const auto sample = run_case(ctx, series, bytes);
       if (!sample) continue;
       ctx.emit(*sample);
@@ -65,6 +68,10 @@ class TransferSweep final : public Experiment {
       }
     }
     return points;
+  }
+
+  double expected_s(const TransferSeries& series, std::int64_t bytes) const {
+    return supports_size(series, bytes) ? transfer_case_s(series.op, bytes, budget_s()) : 0;
   }
 
   // Returns nullopt if the case does not fit, after emitting the reason.
@@ -117,7 +124,8 @@ class TransferSweep final : public Experiment {
 
   const StartTransfers request_;
   TransferPlan plan_;
-  std::size_t cases_done_ = 0;
+  double expected_s_ = 0;  // of all cases
+  double done_s_ = 0;      // the part of it whose cases are done
   std::map<Device, CacheFlusher> flushers_;
 };
 

@@ -63,6 +63,31 @@ TEST(RunContext, PartsOfAJobOfKnownLengthFollowTheTime) {
   EXPECT_LT(probe.all<Progress>()[0].done, 0.5);
 }
 
+TEST(RunContext, TheTimeLeftTurnsFromTheExpectedToTheMeasuredOne) {
+  class Expected final : public Experiment {
+   public:
+    explicit Expected(double done) : done_(done) {}
+    void run(RunContext& ctx) override {
+      ctx.expect(1000);
+      {
+        const RunContext::Part part(ctx, 0, 1, "");
+        ctx.expect(1);  // a part does not know how long the others last
+      }
+      ctx.progress(done_, "some");
+    }
+    const double done_;
+  };
+  const auto left_s = [](double done) {
+    test::Probe probe;
+    Expected experiment(done);
+    probe.run(experiment);
+    return probe.all<Progress>().at(0).left_s.value_or(-1);
+  };
+  EXPECT_NEAR(left_s(0), 1000, 1);
+  EXPECT_NEAR(left_s(0.5), 250, 1) << "half of it took no time";
+  EXPECT_EQ(left_s(1), 0);
+}
+
 TEST(RunContext, PartsEndWithTheirScope) {
   class Leaves final : public Experiment {
     void run(RunContext& ctx) override {

@@ -5,7 +5,11 @@
 #include <sstream>
 #include <string>
 
+#include "compute/experiments/registry.h"
+#include "tests/support/errors.h"
+#include "tests/support/probe.h"
 #include "tests/ui/pages/scenes.h"
+#include "ui/model/run_estimate.h"
 
 namespace lab::test {
 namespace {
@@ -267,6 +271,18 @@ TEST(TransferForm, SaysHowLongASweepTakes) {
   EXPECT_EQ(said->label, "about 40 s, more on a busy machine");
   lab.click("transfers/quick");
   EXPECT_FALSE(lab.visible("transfers/estimate")) << "its label says how long";
+}
+
+TEST(TransferForm, ASweepBeginsWithTheTimeThatTheFormShows) {
+  Probe probe(2);
+  StartTransfers request;
+  request.sizes_bytes = {kKiB, kMiB};
+  message_of([&] { probe.run_until<Progress>(*make_experiment(request), 1); }, Errc::Cancelled);
+  const double shown_s = ui::estimate_of(request, probe.machine.info()).seconds;
+  ASSERT_FALSE(probe.all<Progress>().empty());
+  ASSERT_TRUE(probe.all<Progress>()[0].left_s);
+  EXPECT_GE(*probe.all<Progress>()[0].left_s, shown_s);
+  EXPECT_NEAR(*probe.all<Progress>()[0].left_s, shown_s, 1);
 }
 
 TEST(TransferForm, ADeviceOfOneCoreOffersNoThreadCounts) {

@@ -76,11 +76,13 @@ void cancel(const Panel& p) {
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main) {
   const std::string why = error.empty() ? busy_reason(p) : std::string(error);
+  const bool keys = why.empty() && main;
   const bool clicked = button(p.ui, path, label,
                               {.kind = main ? ButtonKind::Primary : ButtonKind::Normal,
                                .enabled = why.empty(),
-                               .hint = why.empty() && main ? "Ctrl+Enter" : std::string_view(why),
-                               .width = -1});
+                               .hint = keys ? "Ctrl+Enter" : std::string_view(why),
+                               .width = -1,
+                               .hint_side = keys ? HintSide::Left : HintSide::Below});
   return why.empty() && (clicked || (main && p.start_pressed));
 }
 

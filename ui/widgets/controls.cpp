@@ -68,7 +68,7 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
         ImGui::GetWindowDrawList(), font,
         {item.min.x + (width - shown) / 2, (item.min.y + item.max.y - font->FontSize) / 2}, room,
         f.text, label);
-    hint(ui, options.hint);
+    hint(ui, options.hint, options.hint_side);
   }
   record(ui, item, path, "button", label, {}, options.enabled);
   return item.pressed;

@@ -271,20 +271,26 @@ std::string tooltip_lines(const Ui& ui, std::string_view text) {
   return break_lines(ui.fonts.caption, text, ui.px(320 - kTooltipPadX));
 }
 
-// Shows the tooltip below the control, or above it if there is no space, so that it never covers
-// what it explains. Taller things, such as cards, are covered only where the pointer is.
-void show_tooltip_beside(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {
-  constexpr float kTall = 80, kBelow = 6, kEdge = 4;  // units
+// Shows the tooltip on that side of the control; without space there below it, or else above it, so
+// that it never covers what it explains. Taller things, such as cards, are covered only where the
+// pointer is.
+void show_tooltip_beside(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text,
+                         HintSide side = HintSide::Below) {
+  constexpr float kTall = 80, kAway = 6, kEdge = 4;  // units
   if (max.y - min.y > ui.px(kTall)) return show_tooltip(ui, text);
   const ImVec2 content = text_size(ui.fonts.caption, tooltip_lines(ui, text));
   const ImVec2 size(content.x + 2 * ui.px(kTooltipPadX), content.y + 2 * ui.px(kTooltipPadY));
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float edge = ui.px(kEdge);
+  const float left = min.x - ui.px(kAway) - size.x;
+  if (side == HintSide::Left && left >= edge) {
+    return show_tooltip_at(ui, {left, (min.y + max.y - size.y) / 2}, text);
+  }
   const float at = GImGui->NavDisableMouseHover ? min.x : ImGui::GetIO().MousePos.x;
   const float x = std::clamp(at, edge, std::max(edge, screen.x - edge - size.x));
-  const float below = max.y + ui.px(kBelow);
+  const float below = max.y + ui.px(kAway);
   const bool fits = below + size.y <= screen.y - edge;
-  show_tooltip_at(ui, {x, fits ? below : std::max(edge, min.y - ui.px(kBelow) - size.y)}, text);
+  show_tooltip_at(ui, {x, fits ? below : std::max(edge, min.y - ui.px(kAway) - size.y)}, text);
 }
 
 }  // namespace
@@ -317,13 +323,13 @@ void show_tooltip_at(Ui& ui, ImVec2 pos, std::string_view text) {
   show_tooltip(ui, text);
 }
 
-void hint(Ui& ui, std::string_view text) {
+void hint(Ui& ui, std::string_view text, HintSide side) {
   if (!ui.memory.lock.empty()) text = ui.memory.lock;
   if (text.empty() || ImGui::GetCurrentWindowRead()->SkipItems) return;
   const bool here =
       ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || has_keyboard_focus();
   if (!here || !tooltip_delay_elapsed(ui, last_item_key())) return;
-  show_tooltip_beside(ui, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
+  show_tooltip_beside(ui, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text, side);
 }
 
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text) {

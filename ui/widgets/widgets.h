@@ -87,7 +87,8 @@ void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {}, float value_at = 0);
 // Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
 // it. The visible text is recorded as the widget "tooltip".
-void hint(Ui& ui, std::string_view text);
+enum class HintSide { Below, Left };  // Left: of an item between others that must stay visible
+void hint(Ui& ui, std::string_view text, HintSide side = HintSide::Below);
 // One sentence with an icon in the state's colour.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);
 void note_box(Ui& ui, std::string_view path, std::string_view sentence);
@@ -103,6 +104,7 @@ struct ButtonOptions {
   bool enabled = true;
   std::string_view hint = {};  // states the reason when disabled
   float width = 0;             // 0: as wide as the label; < 0: fills
+  HintSide hint_side = HintSide::Below;
 };
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
 // `icon` is one of icons.h, which needs no icon font.

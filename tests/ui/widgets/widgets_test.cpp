@@ -62,6 +62,26 @@ TEST_P(WidgetsTest, TooltipAtTheBottomIsAboveItsControl) {
   EXPECT_LE(tip->max.x, ImGui::GetIO().DisplaySize.x);
 }
 
+TEST_P(WidgetsTest, TooltipOnTheLeftCoversNothingAboveAndBelow) {
+  float left = 200;  // units
+  const auto draw = [&] {
+    ImGui::SetCursorScreenPos({b.ui.px(left), b.ui.px(100)});
+    button(b.ui, "run", "Run", {.hint = "Ctrl+Enter", .hint_side = HintSide::Left});
+  };
+  for (const bool fits : {true, false}) {
+    left = fits ? 200 : 20;
+    b.frame(draw);
+    b.move_to(NullBackend::centre(*b.find("run")));
+    b.rest(draw);
+    const WidgetRect *run = b.find("run"), *tip = b.find("tooltip");
+    ASSERT_NE(tip, nullptr);
+    EXPECT_EQ(tip->max.x < run->min.x, fits);
+    EXPECT_EQ(tip->min.y > run->max.y, !fits);
+    b.move_to({1, 700});
+    b.rest(draw);
+  }
+}
+
 TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   const std::string text(300, 'w');
   const auto draw = [&] { button(b.ui, "run", "Run", {.hint = text}); };

@@ -27,6 +27,17 @@ bool just_sent(const Panel& p) {
          p.ui.time_s - p.view.sent_t_s < kSentSeconds;
 }
 
+// Whether the same request may succeed later.
+bool may_pass(Errc code) {
+  switch (code) {
+    case Errc::InvalidArgument:
+    case Errc::Usage:
+    case Errc::DeviceMismatch:
+    case Errc::Unsupported: return false;
+    default: return true;
+  }
+}
+
 Command as_command(const JobCommand& job) {
   return std::visit([](const auto& c) { return Command(c); }, job);
 }
@@ -126,7 +137,7 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
                  tr("Restarts the program with the same arguments"), {.wake_gpus = true});
 }
 
-void outcome_box(const Panel& p, Page page) {
+void outcome_box(const Panel& p, Page page, bool retry) {
   const PageState& state = p.model.state(page);
   const std::string key = key_of(page);
   const std::string path = key + "/error";
@@ -135,11 +146,12 @@ void outcome_box(const Panel& p, Page page) {
   } else if (state.phase == Phase::Failed) {
     error_box(p.ui, path, state.error);
     const std::string why = busy_reason(p);
-    if (state.command && button(p.ui, key + "/retry", tr("Retry"),
-                                {.kind = ButtonKind::Normal,
-                                 .enabled = why.empty(),
-                                 .hint = why.empty() ? tr("Sends the same request again") : why,
-                                 .width = 0})) {
+    if (retry && state.command && may_pass(state.code) &&
+        button(p.ui, key + "/retry", tr("Retry"),
+               {.kind = ButtonKind::Normal,
+                .enabled = why.empty(),
+                .hint = why.empty() ? tr("Sends the same request again") : why,
+                .width = 0})) {
       send(p, as_command(*state.command));
     }
   }

@@ -71,8 +71,9 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
                     std::string_view hint, const RestartLab& wish);
 
 // Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
-// button (after a GPU loss, a restart button), or a note that it was stopped.
-void outcome_box(const Panel& p, Page page);
+// button (after a GPU loss, a restart button), or a note that it was stopped. Without the button if
+// `retry` is false or if the same request can only fail again.
+void outcome_box(const Panel& p, Page page, bool retry = true);
 
 // The parts of run_tabs().
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,

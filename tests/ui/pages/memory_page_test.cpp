@@ -124,6 +124,46 @@ TEST(MemoryPage, TakesAnExampleAsTheStatement) {
   EXPECT_EQ(statements[1].text, "Y = X.copy_to(cpu:1)");
 }
 
+TEST(MemoryPage, OnlyAStatementThatHasRunLeavesItsField) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  const std::string& field = lab.view.forms.memory.statement;
+  for (const Outcome outcome : {Outcome::Failed, Outcome::Cancelled, Outcome::Done}) {
+    lab.view.forms.memory.statement = "Z = X + Y";
+    lab.frames(3);
+    lab.click("memory/run_statement");
+    EXPECT_EQ(field, "Z = X + Y") << "its outcome is not known";
+    const JobId job = lab.model.state(Page::Memory).job + 1;
+    lab.model.apply(event(job, 1, JobStarted{"Statements", RunTensorCode{}}));
+    lab.frames(3);
+    lab.model.apply(event(job, 2, JobFinished{outcome, 0, "no tensor is named X", Errc::NotFound}));
+    lab.frames(3);
+    EXPECT_EQ(field, outcome == Outcome::Done ? "" : "Z = X + Y");
+    EXPECT_FALSE(lab.visible("memory/retry")) << "the statement is still in its field";
+  }
+}
+
+TEST(MemoryPage, OffersToRetryOnlyWhatMaySucceed) {
+  struct Case {
+    std::int64_t bytes;
+    Errc code;
+    bool retry;
+  };
+  const std::int64_t limit_bytes = machine_of(1).devices.front().memory_limit_bytes;
+  for (const Case& c : {Case{kMiB, Errc::OutOfMemory, true}, Case{kMiB, Errc::Internal, true},
+                        Case{kMiB, Errc::InvalidArgument, false},
+                        Case{limit_bytes + 1, Errc::OutOfMemory, false}}) {
+    MakeTensor make;
+    make.dtype = DType::U8;
+    make.shape = {c.bytes};
+    Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+    lab.model.apply(event(1, 1, JobStarted{"Create tensor", make}));
+    lab.model.apply(event(1, 2, JobFinished{Outcome::Failed, 0, "refused", c.code}));
+    lab.open(Page::Memory);
+    EXPECT_EQ(lab.visible("memory/retry"), c.retry) << to_string(c.code) << ' ' << c.bytes;
+  }
+}
+
 TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
   Lab lab(Model(machine_of(2)), 1, {1280, 1000});
   TensorList tensors;

@@ -39,7 +39,13 @@ struct MemoryForm {
   std::string values = "[[1, 2], [3, 4]]";  // for Fill::Values, in place of the shape
   std::int64_t seed = 0;
   std::string name;
-  std::string statement;        // not saved
+  std::string statement;  // not saved
+  struct Sent {
+    std::string statement;
+    JobId after = 0;        // the page's last job before it
+    bool by_enter = false;  // not by the button
+  };
+  std::optional<Sent> sent;     // whose outcome is not known yet; not saved
   int copy_to = 1;              // position in MachineInfo::devices
   std::set<TensorId> selected;  // not saved
 };

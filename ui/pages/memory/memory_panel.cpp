@@ -100,19 +100,32 @@ void clamp_choice(int& choice, std::size_t choices) {
   choice = std::clamp(choice, 0, std::max(0, static_cast<int>(choices) - 1));
 }
 
-std::string size_text(const MakeTensor& command, const MachineInfo& machine) {
+double elements_of(const MakeTensor& command) {
   double elements = 1;
   for (const std::int64_t size : command.shape) elements *= static_cast<double>(size);
-  const std::size_t each = size_of(command.dtype);
-  const double bytes = elements * static_cast<double>(each);
+  return elements;
+}
+
+double bytes_of(const MakeTensor& command) {
+  return elements_of(command) * static_cast<double>(size_of(command.dtype));
+}
+
+// Whether the device may hold so much, if nothing else is in use.
+bool fits_device(const MakeTensor& command, const MachineInfo& machine) {
+  const auto device = std::ranges::find(machine.devices, command.device, &DeviceInfo::device);
+  return device == machine.devices.end() || device->memory_limit_bytes <= 0 ||
+         bytes_of(command) <= static_cast<double>(device->memory_limit_bytes);
+}
+
+std::string size_text(const MakeTensor& command, const MachineInfo& machine) {
+  const double bytes = bytes_of(command);
   if (bytes > 9e18) return tr("more than any machine holds");
   const std::string text =
-      trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements)), each,
-          format_bytes(static_cast<std::int64_t>(bytes)));
-  const auto device = std::ranges::find(machine.devices, command.device, &DeviceInfo::device);
-  const bool fits = device == machine.devices.end() || device->memory_total_bytes <= 0 ||
-                    bytes <= static_cast<double>(device->memory_total_bytes);
-  return fits ? text : text + ", " + trf("more than {} has", lab::to_string(command.device));
+      trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements_of(command))),
+          size_of(command.dtype), format_bytes(static_cast<std::int64_t>(bytes)));
+  return fits_device(command, machine)
+             ? text
+             : text + ", " + trf("more than {} has", lab::to_string(command.device));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
@@ -315,8 +328,21 @@ std::vector<TensorStatement> parsed(std::string_view text) {
   return statements;
 }
 
+// Clears the field once its statement has run; a failed one stays, to be corrected. Returns true if
+// the field should have the keyboard again.
+bool settle_statement(const Panel& p) {
+  MemoryForm& form = p.view.forms.memory;
+  if (!form.sent || busy(p)) return false;
+  const MemoryForm::Sent sent = *std::exchange(form.sent, std::nullopt);
+  const PageState& state = p.model.state(Page::Memory);
+  const bool done = state.job != sent.after && state.phase == Phase::Done && !state.cancelled;
+  if (done && form.statement == sent.statement) form.statement.clear();
+  return sent.by_enter && !ImGui::IsAnyItemActive();
+}
+
 void statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
+  const bool focus = settle_statement(p);
   RunTensorCode code;
   const std::string error =
       form.statement.empty() ? "" : problem([&] { code.statements = parsed(form.statement); });
@@ -324,7 +350,7 @@ void statement_field(const Panel& p) {
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
                                                    : error;
-  bool run = false, typing = false;
+  bool entered = false, typing = false, run = false;
   {
     Row row(p.ui, {1, -90});
     row.next();
@@ -333,19 +359,19 @@ void statement_field(const Panel& p) {
                "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z; several separated by semicolons",
                "X = ones(2, 3, device=try_gpu())");
     typing = ImGui::IsItemActive();
-    run = ImGui::IsItemDeactivated() &&
-          (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
-    if (run && why.empty()) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
+    entered = ImGui::IsItemDeactivated() &&
+              (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
+    if (focus) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
     row.next();
     control_label(p.ui, " ");
-    run |= button(p.ui, "memory/run_statement", tr("Run"),
-                  {.enabled = why.empty(), .hint = why.empty() ? tr("Enter") : why, .width = -1});
+    run = button(p.ui, "memory/run_statement", tr("Run"),
+                 {.enabled = why.empty(), .hint = why.empty() ? tr("Enter") : why, .width = -1});
   }
   // A statement is incomplete while it is typed.
   if (!error.empty() && !typing) error_box(p.ui, "memory/statement_error", error);
-  if (!run || !why.empty()) return;
+  if ((!run && !entered) || !why.empty()) return;
   send(p, std::move(code));
-  form.statement.clear();
+  form.sent = {form.statement, p.model.state(Page::Memory).job, entered};
 }
 
 struct Example {
@@ -545,8 +571,16 @@ bool mismatch_box(const Panel& p) {
   return true;
 }
 
+// A failed statement is still in its field, and no device grows.
+bool offers_retry(const Panel& p) {
+  const auto& command = p.model.state(Page::Memory).command;
+  if (!command || std::holds_alternative<RunTensorCode>(*command)) return false;
+  const auto* make = std::get_if<MakeTensor>(&*command);
+  return make == nullptr || fits_device(*make, p.model.machine());
+}
+
 void memory_results(const Panel& p) {
-  if (!mismatch_box(p)) outcome_box(p, Page::Memory);
+  if (!mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
   statements_card(p);
   tensors_card(p);
   holdings_card(p);

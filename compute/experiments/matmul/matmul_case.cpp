@@ -23,8 +23,8 @@ double flop(std::int64_t n) {
 }  // namespace
 
 std::string would_take(double seconds, const CaseSettings& settings) {
-  return trf("would take about {} per run; the time budget is {}", format_seconds(seconds),
-             format_seconds(settings.budget_s));
+  return trf("would take about {} per run, judging by its first rows; the time budget is {}",
+             format_seconds(seconds), format_seconds(settings.budget_s));
 }
 
 MatmulCase::MatmulCase(RunContext& ctx, MatmulSite& site, const std::vector<RungInfo>& rungs,

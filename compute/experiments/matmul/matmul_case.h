@@ -24,7 +24,9 @@ struct CaseSettings {
   bool cold = false;  // caches are flushed before each repetition
 };
 
-// Reason for skipping a rung whose single run would take `seconds`.
+// Reason for skipping a rung whose single run would take `seconds`, extrapolated from a run of its
+// first rows. Times at smaller sizes do not predict it: the rows of some sizes compete for the same
+// places in the caches.
 std::string would_take(double seconds, const CaseSettings& settings);
 
 // Operands on one device and the rungs that multiply them. Rungs are indexed as in the list that

@@ -319,6 +319,16 @@ TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
 }
 
+TEST(MatmulForm, TitlesOfKernelsNameTheKernel) {
+  Model model(machine_of(1));
+  model.apply(event(0, 0, RungInfo{cpu(), "naive", "Three loops", "What it adds."}));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.view.forms.matmul.which = 2;
+  lab.open(Page::Matmul);
+  const ImVec2 box = NullBackend::centre(*lab.backend.find("matmul/kernel/naive"));
+  EXPECT_EQ(tooltip_at(lab, box, "tooltip"), "Three loops (naive)\nWhat it adds.");
+}
+
 TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   Lab lab(gpu_job(Precision::F32, {"async"}), 1, kLarge);
   lab.view.forms.matmul.which = 2;

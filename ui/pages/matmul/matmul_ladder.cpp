@@ -93,10 +93,8 @@ double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
   return top > 0 ? s.gflops / top : 0;
 }
 
-// The name as in the legends and on the command line; with room, also the title.
 std::string name_text(const Line& line, bool with_title) {
-  if (!with_title || line.title == line.name) return line.name;
-  return fmt::format("{}   {}", line.name, line.title);
+  return with_title ? titled_name(line.name, line.title) : line.name;
 }
 
 struct Bars {

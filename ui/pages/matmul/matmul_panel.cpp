@@ -37,7 +37,7 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
   const bool fits = std::any_of(rungs.begin(), rungs.end(), [&](const RungInfo& other) {
     return other.name == rung.name && takes(other, precision);
   });
-  std::string sentence = tr(rung.title) + std::string("\n") + tr(rung.sentence);
+  std::string sentence = titled_name(rung.name, tr(rung.title)) + "\n" + tr(rung.sentence);
   if (fits) return sentence;
   return sentence + "\n" + trf("Does not support {}.", to_string(precision));
 }

@@ -154,6 +154,10 @@ ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel) {
   return series_color(*p.ui.theme, place_of(p.model, kernel, device));
 }
 
+std::string titled_name(const std::string& name, const std::string& title) {
+  return title == name ? name : fmt::format("{} ({})", title, name);
+}
+
 std::string kernel_key(Device device, std::string_view kernel) {
   return fmt::format("{} {}", lab::to_string(device), kernel);
 }

@@ -100,6 +100,16 @@ class PairPlan {
  private:
   bool wants(TransferOp op) const { return contains(request_.ops, op); }
 
+  // False for a pair of an open request (no `from` or no `to`) that also covers pairs of one CPU
+  // device: operations that only those have are not asked of this one.
+  bool pair_is_asked() const {
+    const auto has_cpu = [](const std::vector<Device>& asked) {
+      return asked.empty() || std::ranges::any_of(asked, [](Device d) { return !is_gpu(d); });
+    };
+    const bool open = request_.from.empty() || request_.to.empty();
+    return !open || !has_cpu(request_.from) || !has_cpu(request_.to);
+  }
+
   std::vector<MemoryKind> host_memory() const {
     std::vector<MemoryKind> kinds;
     for (const MemoryKind kind : {MemoryKind::Pageable, MemoryKind::Pinned}) {
@@ -176,7 +186,7 @@ class PairPlan {
         plan_.series.push_back({from, to, memory, op, all_threads});
       }
     }
-    if (left_out.empty()) return;
+    if (left_out.empty() || !pair_is_asked()) return;
     skip_pair(names_of(left_out),
               tr("these access the memory of one device; choose the same source and target"));
   }
@@ -186,7 +196,7 @@ class PairPlan {
     for (const TransferOp op : {TransferOp::Read, TransferOp::Write, TransferOp::Triad}) {
       if (wants(op)) ops.push_back(op);
     }
-    if (ops.empty()) return;
+    if (ops.empty() || !pair_is_asked()) return;
     skip_pair(names_of(ops), tr("these run on the threads of one CPU device"));
   }
 
@@ -265,17 +275,6 @@ class PairPlan {
   DeviceContext& to_;
 };
 
-// Names those of `ops` that the request contains, for example "chase, both".
-std::string wanted_names(const StartTransfers& request, std::vector<TransferOp> ops) {
-  std::erase_if(ops, [&](TransferOp op) { return !contains(request.ops, op); });
-  return names_of(ops);
-}
-
-bool takes_gpus(const std::vector<Device>& asked) {
-  return asked.empty() || std::any_of(asked.begin(), asked.end(),
-                                      [](Device device) { return device.kind != DeviceKind::Cpu; });
-}
-
 // The reasons why the machine has no GPU, without duplicates.
 std::string why_no_gpu(const MachineInfo& machine) {
   std::string reasons;
@@ -286,20 +285,15 @@ std::string why_no_gpu(const MachineInfo& machine) {
   return reasons.empty() ? tr("the machine has none") : reasons;
 }
 
-// Adds one reason for all requested cases that an open request (no `from` or no `to`) would run on
-// a GPU, or on a second GPU, that the machine does not have.
+// Adds one reason for the operations of GPUs that an open request (no `from` or no `to`) would run
+// on a GPU that the machine does not have. Copies are measured without one.
 void skip_missing_gpus(TransferPlan& plan, const StartTransfers& request, Machine& machine) {
-  if (!request.from.empty() && !request.to.empty()) return;
-  const auto skip = [&](const char* where, std::vector<TransferOp> ops, std::string reason) {
-    const std::string names = wanted_names(request, std::move(ops));
-    if (!names.empty()) plan.skipped.push_back({names + " " + where, std::move(reason)});
-  };
-  using enum TransferOp;
-  if (machine.gpus() == nullptr) {
-    skip(tr("with a GPU"), {Copy, Both, Pieces, Chase, Overlap}, why_no_gpu(machine.info()));
-  } else if (machine.num_gpus() == 1 && takes_gpus(request.from) && takes_gpus(request.to)) {
-    skip(tr("between two GPUs"), {Copy, Both, Pieces, Chase}, tr("the lab uses only one GPU"));
-  }
+  const bool open = request.from.empty() || request.to.empty();
+  if (!open || machine.gpus() != nullptr) return;
+  std::vector<TransferOp> ops = request.ops;
+  std::erase_if(ops, [](TransferOp op) { return !is_gpu_only(op); });
+  if (ops.empty()) return;
+  plan.skipped.push_back({names_of(ops) + " " + tr("with a GPU"), why_no_gpu(machine.info())});
 }
 
 }  // namespace

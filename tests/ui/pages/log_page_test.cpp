@@ -57,17 +57,21 @@ TEST(LogPage, AJobWithWarningsEndsInOne) {
   EXPECT_EQ(quiet.log().back().text, "Training lenet on cpu:0 done");
 }
 
-TEST(LogPage, CountsTheLinesOfEachKind) {
+TEST(LogPage, CountsTheJobsWithLinesOfEachKind) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);
   const auto label = [&](const char* path) { return lab.backend.find(path)->label; };
   EXPECT_EQ(label("log/info"), "Info (0)") << "the notes are folded";
-  EXPECT_EQ(label("log/warning"), "Warning (4)");
+  EXPECT_EQ(label("log/warning"), "Warning (2)") << "each also warns once more at its end";
   EXPECT_EQ(label("log/error"), "Error (0)");
   lab.view.forms.log.filter = "vary";
   lab.frames(2);
   EXPECT_EQ(label("log/info"), "Info (0)");
   EXPECT_EQ(label("log/warning"), "Warning (2)");
+  lab.view.forms.log.filter.clear();
+  lab.model.file_saved("run.csv");
+  lab.frames(2);
+  EXPECT_EQ(label("log/info"), "Info (1)") << "it is of no job";
 }
 
 TEST(LogPage, TellsWhatAJobMeasured) {

@@ -97,13 +97,22 @@ bool is_folded(const Panel& p, const LogEntry& entry) {
   return is_note(p, entry) && form.filter.empty() && !form.open.contains(entry.job);
 }
 
-// "Warning (2)": a kind of lines and how many of them there are to show.
+// "Warning (2)": a kind of lines and how many jobs have some to show. Lines of no job, such as that
+// of a saved file, count each.
 std::string counted(const Panel& p, const char* name, Severity severity) {
-  const auto lines = std::ranges::count_if(p.model.log(), [&](const LogEntry& entry) {
-    return entry.severity == severity && contains_filter(p.view.forms.log, entry) &&
-           !is_folded(p, entry);
-  });
-  return fmt::format("{} ({})", name, lines);
+  std::set<JobId> jobs;
+  std::size_t others = 0;
+  for (const LogEntry& entry : p.model.log()) {
+    const bool counts = entry.severity == severity && contains_filter(p.view.forms.log, entry) &&
+                        !is_folded(p, entry);
+    if (!counts) continue;
+    if (entry.job == 0) {
+      ++others;
+    } else {
+      jobs.insert(entry.job);
+    }
+  }
+  return fmt::format("{} ({})", name, jobs.size() + others);
 }
 
 void tools(const Panel& p) {
@@ -118,12 +127,13 @@ void tools(const Panel& p) {
     control_label(p.ui, tr("Severity"));
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));  // to the middle of a field
     Row row(p.ui, {1, 1, 1});
+    const char* const jobs = tr("Number of jobs with such lines");
     row.next();
-    checkbox(p.ui, "log/info", counted(p, tr("Info"), Severity::Info), form.info);
+    checkbox(p.ui, "log/info", counted(p, tr("Info"), Severity::Info), form.info, jobs);
     row.next();
-    checkbox(p.ui, "log/warning", counted(p, tr("Warning"), Severity::Warning), form.warning);
+    checkbox(p.ui, "log/warning", counted(p, tr("Warning"), Severity::Warning), form.warning, jobs);
     row.next();
-    checkbox(p.ui, "log/error", counted(p, tr("Error"), Severity::Error), form.error);
+    checkbox(p.ui, "log/error", counted(p, tr("Error"), Severity::Error), form.error, jobs);
   };
   const auto copy = [&](float width) {
     if (button(p.ui, "log/copy", tr("Copy these lines"),

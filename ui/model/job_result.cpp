@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -9,15 +10,24 @@
 
 namespace lab::ui {
 
+// The figures of the first device, and how many others have some.
 std::string result_of(const TourResults& results) {
   std::vector<std::string> values;
+  std::set<Device> others;
   for (const TourFigure& figure : results.figures) {
-    if (figure.device != results.figures.front().device || !figure.missing.empty()) continue;
-    values.push_back(value_text(figure));
+    if (!figure.missing.empty()) continue;
+    if (figure.device == results.figures.front().device) {
+      values.push_back(value_text(figure));
+    } else {
+      others.insert(figure.device);
+    }
   }
   if (values.empty()) return "";
-  return fmt::format("{} {}", lab::to_string(results.figures.front().device),
-                     fmt::join(values, ", "));
+  const std::string first =
+      fmt::format("{} {}", lab::to_string(results.figures.front().device), fmt::join(values, ", "));
+  if (others.empty()) return first;
+  return others.size() == 1 ? trf("{}; 1 more device measured", first)
+                            : trf("{}; {} more devices measured", first, others.size());
 }
 
 std::string result_of(const TransferResults& results) {

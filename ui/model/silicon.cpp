@@ -43,6 +43,18 @@ std::vector<int> at_positions(const std::vector<int>& places, const std::vector<
   return found;
 }
 
+// Adds the devices of these cores, given by their places, if `device` is one of them.
+void add_users(std::set<Device>& all, const Silicon& silicon, const std::vector<int>& places,
+               Device device) {
+  std::set<Device> users;
+  for (const int place : places) {
+    const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
+    users.insert(core.device);
+    users.insert(core.others.begin(), core.others.end());
+  }
+  if (users.erase(device) != 0) all.insert(users.begin(), users.end());
+}
+
 }  // namespace
 
 Silicon silicon_of(std::span<const DeviceInfo> devices) {
@@ -85,17 +97,18 @@ Silicon silicon_of(std::span<const DeviceInfo> devices) {
   return silicon;
 }
 
+std::vector<Device> core_sharers(const Silicon& silicon, Device device) {
+  std::set<Device> all;
+  for (std::size_t i = 0; i < silicon.cores.size(); ++i) {
+    add_users(all, silicon, {static_cast<int>(i)}, device);
+  }
+  return {all.begin(), all.end()};
+}
+
 std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level) {
   std::set<Device> all;
   for (const SiliconCache& cache : silicon.caches) {
-    if (cache.level != level) continue;
-    std::set<Device> users;
-    for (const int place : cache.cores) {
-      const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
-      users.insert(core.device);
-      users.insert(core.others.begin(), core.others.end());
-    }
-    if (users.erase(device) != 0) all.insert(users.begin(), users.end());
+    if (cache.level == level) add_users(all, silicon, cache.cores, device);
   }
   return {all.begin(), all.end()};
 }

@@ -38,6 +38,8 @@ struct Silicon {
 
 Silicon silicon_of(std::span<const DeviceInfo> devices);
 
+// The other devices that have a core which the device has, ascending.
+std::vector<Device> core_sharers(const Silicon& silicon, Device device);
 // The other devices that use a cache of this level which the device uses, ascending.
 std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level);
 

@@ -148,19 +148,20 @@ void draw_nest(const Panel& p, const std::string& path, const Silicon& silicon,
 // --- legend ---------------------------------------------------------------------------------
 
 // One entry per CPU device in its colour, in lines across the width.
-void draw_legend(const Panel& p, const std::string& path, std::span<const DeviceInfo> devices) {
+void draw_legend(const Panel& p, const std::string& path, const MachinePicture& picture) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, line = font->FontSize + ui.px(4);
   float x = 0, y = 0;
   std::size_t named = 0;
-  for (const DeviceInfo& info : devices) {
+  for (const DeviceInfo& info : picture.devices) {
     if (info.device.kind != DeviceKind::Cpu) continue;
     if (++named > kNamedDevices) break;
     const std::string name = lab::to_string(info.device);
+    const std::string cores = info.core_kinds.empty() ? core_numbers(info) : cores_text(info);
     const std::string text = fmt::format(
-        "{} = {}", name, info.core_kinds.empty() ? core_numbers(info) : cores_text(info));
+        "{} = {}", name, with_sharers(cores, core_sharers(*picture.silicon, info.device)));
     const float wide = std::min(width, text_size(font, text).x + ui.px(kDeviceDot));
     if (x > 0 && x + wide > width) x = 0, y += line;
     const ImVec2 min(pos.x + x, pos.y + y);
@@ -354,7 +355,7 @@ std::vector<LessonMap::Link> links_of(const Model& model) {
 void draw_portrait(const Panel& p, const std::string& path, const MachinePicture& picture) {
   Ui& ui = p.ui;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
-  draw_legend(p, path, picture.devices);
+  draw_legend(p, path, picture);
   const Silicon& silicon = *picture.silicon;
   if (!silicon.cores.empty()) {
     const float width = ImGui::GetContentRegionAvail().x;

@@ -418,6 +418,19 @@ std::string core_numbers(const DeviceInfo& info) {
   return cores.size() == 1 ? trf("core {}", cores.front()) : trf("cores {}", number_ranges(cores));
 }
 
+std::string with_sharers(const std::string& text, const std::vector<Device>& sharers) {
+  constexpr std::size_t kNamed = 3;
+  if (sharers.empty()) return text;
+  if (sharers.size() > kNamed) {
+    return trf("{}, shared with {} other devices", text, sharers.size());
+  }
+  std::string names;
+  for (const Device device : sharers) {
+    names += (names.empty() ? "" : ", ") + lab::to_string(device);
+  }
+  return trf("{}, shared with {}", text, names);
+}
+
 // --- texts ----------------------------------------------------------------------------------
 
 std::string percent(double share) {

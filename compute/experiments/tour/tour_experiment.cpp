@@ -77,8 +77,11 @@ class Tour final : public Experiment {
   // Answers the questions for every device in turn.
   void stage(RunContext& ctx, const std::vector<TourQuestion>& questions,
              const std::function<void(Device)>& measure_device) {
-    const RunContext::Part part(ctx, 0, 1, "");
-    for (const Device device : devices_) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const Device device = devices_[i];
+      const RunContext::Part part(
+          ctx, 0, 1,
+          devices_.size() > 1 ? trf("device {} of {}", i + 1, devices_.size()) : std::string());
       std::string why = tr("it was not measured");
       try {
         measure_device(device);

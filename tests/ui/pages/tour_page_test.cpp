@@ -50,6 +50,7 @@ TEST(TourPage, ItsEndNamesTheDeviceOfTheFigures) {
   const ui::Model model = make_scene(Page::Tour, Scene::Done);
   const std::string& end = model.log().back().text;
   EXPECT_NE(end.find("done: cpu:0 187 GFLOP/s"), std::string::npos) << end;
+  EXPECT_TRUE(end.ends_with("; 1 more device measured")) << end;
 }
 
 TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
@@ -202,6 +203,25 @@ TEST(TourPage, MarksDisturbedFigures) {
   EXPECT_NE(why("peak").find("31 %"), std::string::npos);
   EXPECT_NE(why("small_copy").find("31 %"), std::string::npos) << "a wide spread";
   EXPECT_FALSE(lab.visible("tour/cpu:0/training/disturbed"));
+  EXPECT_TRUE(lab.visible("tour/mark_key"));
+}
+
+TEST(TourPage, ExplainsNoMarkWithoutOne) {
+  Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_FALSE(lab.visible("tour/mark_key"));
+}
+
+TEST(TourPage, TheLegendSaysWhichDevicesShareACore) {
+  MachineInfo machine = machine_of(2);
+  const auto legend = [&] {
+    Lab lab(ui::Model(machine), 1, kTall);
+    lab.open(Page::Tour);
+    return lab.backend.find("tour/portrait/cpu:0")->label;
+  };
+  EXPECT_EQ(legend(), "cpu:0 = cores 0, 1");
+  machine.devices[1].cores = machine.devices[0].cores;
+  EXPECT_EQ(legend(), "cpu:0 = cores 0, 1, shared with cpu:1");
 }
 
 // After a tour that other programs disturbed.

@@ -90,20 +90,9 @@ void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entr
       entry.color);
 }
 
-// "1 x 260 MiB, shared with cpu:1".
 std::string cache_text(const Panel& p, const DeviceInfo& info, const CacheInfo& c) {
-  std::string text = fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes));
-  const std::vector<Device> sharers = cache_sharers(*p.model.silicon(), info.device, c.level);
-  if (sharers.empty()) return text;
-  constexpr std::size_t kNamed = 3;
-  if (sharers.size() > kNamed) {
-    return trf("{}, shared with {} other devices", text, sharers.size());
-  }
-  std::string names;
-  for (const Device device : sharers) {
-    names += (names.empty() ? "" : ", ") + lab::to_string(device);
-  }
-  return trf("{}, shared with {}", text, names);
+  return with_sharers(fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes)),
+                      cache_sharers(*p.model.silicon(), info.device, c.level));
 }
 
 void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last) {
@@ -133,7 +122,9 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
               : info.numa_nodes.size() == 1 ? trf("node {}", info.numa_nodes.front())
                                             : number_ranges(info.numa_nodes),
               tr("Memory close to some cores, far from others."));
-    facts.add(tr("Cores"), core_numbers(info), tr("As numbered by the operating system."));
+    facts.add(tr("Cores"),
+              with_sharers(core_numbers(info), core_sharers(*p.model.silicon(), info.device)),
+              tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
   for (const auto& [label, value] : info.details) facts.add(tr(label), std::string(tr(value)));

@@ -48,6 +48,73 @@ std::vector<const DeviceInfo*> timed_devices(const Panel& p) {
   return timed;
 }
 
+// --- figures --------------------------------------------------------------------------------
+
+struct Shown {
+  const TourFigure* figure = nullptr;
+  bool old = false;  // of the tour before the running one
+};
+
+Shown figure_of(const Panel& p, Device device, TourQuestion question) {
+  const Kept<TourResults>& kept = p.model.tour();
+  if (const TourFigure* now = kept.current.find(device, question)) return {now, false};
+  if (!kept.previous) return {};
+  return {kept.previous->find(device, question), true};
+}
+
+// Whether it is still being measured.
+bool is_measuring(const Panel& p, const Shown& shown) {
+  return !shown.figure->complete && runs(p, Page::Tour) && !shown.old;
+}
+
+// Why the figure may be worse than what the device can do; empty if nothing disturbed it.
+std::string disturbance(const Panel& p, const Shown& shown) {
+  constexpr double kWide = 0.1;  // half the distance of the percentiles, relative to the median
+  const TourFigure& figure = *shown.figure;
+  if (!figure.missing.empty() || is_measuring(p, shown)) return {};
+  if (!figure.complete) return tr("The measurement was interrupted.");
+  // The fastest of many repetitions has a wide spread without being wrong.
+  const bool wide =
+      figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
+  std::string why;
+  if (figure.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  const PageState& state = p.model.state(Page::Tour);
+  const bool shared = state.phase == Phase::Done && state.others > 0 && !shown.old;
+  if (shared && (figure.unstable || wide)) {
+    if (!why.empty()) why += "\n";
+    why += trf("Other programs or the host took {} of the cores' time during the tour.",
+               percent(state.others));
+  }
+  return why;
+}
+
+bool is_disturbed(const Panel& p) {
+  for (const DeviceInfo* info : timed_devices(p)) {
+    for (const Tile& tile : kTiles) {
+      const Shown shown = figure_of(p, info->device, tile.question);
+      if (shown.figure != nullptr && !disturbance(p, shown).empty()) return true;
+    }
+  }
+  return false;
+}
+
+// What the mark beside some of the figures means.
+void mark_key(const Panel& p) {
+  Ui& ui = p.ui;
+  if (!is_disturbed(p)) return;
+  const float side = ui.px(14);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  draw_icon(ImGui::GetWindowDrawList(), kIconWarning,
+            {pos.x, pos.y + (ui.fonts.caption->FontSize - side) / 2}, side,
+            styled(ui.theme->warning));
+  ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
+  const char* text = tr("Disturbed; hover for why");
+  caption(ui, text);
+  record_item(ui, "tour/mark_key", "text", text);
+  hint(ui, tr("The repetitions of the marked figures vary or were interrupted: the device may be "
+              "better than they say. Hover over a mark for its reason."));
+}
+
 // --- the head -------------------------------------------------------------------------------
 
 void run_state(const Panel& p) {
@@ -112,9 +179,12 @@ void head_button(const Panel& p) {
   }
   const PageState& state = p.model.state(Page::Tour);
   const bool done = again && state.phase == Phase::Done && !state.cancelled;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
   caption(ui, done ? trf("Took {}", format_seconds(state.seconds))
                    : trf("About {:.0f} s",
                          tour_duration_s(StartTour{}.seconds, timed_devices(p).size())));
+  mark_key(p);
+  ImGui::PopStyleVar();
 }
 
 void head_card(const Panel& p) {
@@ -129,18 +199,6 @@ void head_card(const Panel& p) {
 
 // --- tiles ----------------------------------------------------------------------------------
 
-struct Shown {
-  const TourFigure* figure = nullptr;
-  bool old = false;  // of the tour before the running one
-};
-
-Shown figure_of(const Panel& p, Device device, TourQuestion question) {
-  const Kept<TourResults>& kept = p.model.tour();
-  if (const TourFigure* now = kept.current.find(device, question)) return {now, false};
-  if (!kept.previous) return {};
-  return {kept.previous->find(device, question), true};
-}
-
 void no_figure(const Panel& p) {
   Ui& ui = p.ui;
   ImGui::PushFont(ui.fonts.figure);
@@ -150,32 +208,6 @@ void no_figure(const Panel& p) {
   ImGui::PopStyleColor();
   ImGui::PopFont();
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
-}
-
-// Whether it is still being measured.
-bool is_measuring(const Panel& p, const Shown& shown) {
-  return !shown.figure->complete && runs(p, Page::Tour) && !shown.old;
-}
-
-// Why the figure may be worse than what the device can do; empty if nothing disturbed it.
-std::string disturbance(const Panel& p, const Shown& shown) {
-  constexpr double kWide = 0.1;  // half the distance of the percentiles, relative to the median
-  const TourFigure& figure = *shown.figure;
-  if (!figure.missing.empty() || is_measuring(p, shown)) return {};
-  if (!figure.complete) return tr("The measurement was interrupted.");
-  // The fastest of many repetitions has a wide spread without being wrong.
-  const bool wide =
-      figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
-  std::string why;
-  if (figure.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
-  const PageState& state = p.model.state(Page::Tour);
-  const bool shared = state.phase == Phase::Done && state.others > 0 && !shown.old;
-  if (shared && (figure.unstable || wide)) {
-    if (!why.empty()) why += "\n";
-    why += trf("Other programs or the host took {} of the cores' time during the tour.",
-               percent(state.others));
-  }
-  return why;
 }
 
 // A warning beside a disturbed figure.

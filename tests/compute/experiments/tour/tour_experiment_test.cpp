@@ -47,6 +47,17 @@ Figures complete_figures(const test::Probe& probe) {
   return figures;
 }
 
+TEST(TourExperiment, CountsTheDevicesThatItMeasures) {
+  test::Probe probe(2);
+  preset_bandwidths(probe.machine, memory_only());
+  probe.run(*make_tour_experiment(quick()));
+  for (const Progress& progress : probe.all<Progress>()) {
+    if (progress.done == 1) continue;
+    const bool first = progress.what.starts_with("device 1 of 2, ");
+    EXPECT_NE(first, progress.what.starts_with("device 2 of 2, ")) << progress.what;
+  }
+}
+
 TEST(TourExperiment, AnswersEveryQuestionForEveryDevice) {
   test::Probe probe(MachineOptions{.cpu_devices = 2, .emulated_gpus = 1});
   preset_bandwidths(probe.machine, memory_only());

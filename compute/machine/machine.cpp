@@ -18,6 +18,7 @@
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/nvidia_gpus.h"
 #include "compute/machine/resource_limits.h"
+#include "compute/machine/sensors.h"
 #include "compute/machine/simd_level.h"
 #include "compute/machine/system_files.h"
 
@@ -49,12 +50,6 @@ Maybe<double> max_clock_mhz(const std::vector<int>& cores) {
   if (best_khz > 0) return static_cast<double>(best_khz) / 1000;
   return Maybe<double>::missing(
       tr("the kernel reports no maximum clock (no cpufreq; usual in virtual machines)"));
-}
-
-bool is_virtual_machine() {
-  const std::string cpuinfo = read_text("/proc/cpuinfo").value_or("");
-  const std::string flags = ' ' + find_field(cpuinfo, "flags").value_or("") + ' ';
-  return flags.find(" hypervisor ") != std::string::npos;
 }
 
 std::string hardware_threads(const std::vector<CpuCore>& cores) {
@@ -102,6 +97,7 @@ std::vector<DeviceInfo> describe_cpus(int devices, int processes) {
     info.simd_detail = simd.detail;
     info.simd_cap = simd.cap;
     info.clock_max_mhz = max_clock_mhz(info.cores);
+    info.virtual_machine = virtual_machine;
     info.memory_total_bytes = memory.total_bytes;
     info.memory_limit_bytes = usable / devices;
     info.details.emplace_back(LAB_TEXT("Hardware threads"), hardware_threads(cores));

@@ -72,6 +72,12 @@ std::map<int, double> read_clocks_mhz(const std::string& root, const std::vector
   return clocks;
 }
 
+bool is_virtual_machine(const std::string& root) {
+  const std::string cpuinfo = read_text(root + "/proc/cpuinfo").value_or("");
+  const std::string flags = ' ' + find_field(cpuinfo, "flags").value_or("") + ' ';
+  return flags.find(" hypervisor ") != std::string::npos;
+}
+
 std::vector<std::string> find_cpu_temperature_files(const std::string& root) {
   std::vector<std::string> files;
   const std::string monitors = root + "/sys/class/hwmon/";

@@ -490,7 +490,10 @@ std::string date_of(std::time_t when) {
 
 std::string conditions_text(const Conditions& c) {
   std::string text;
-  if (c.clock_mhz) text += trf("clock {}", format_si(*c.clock_mhz * 1e6, "Hz"));
+  if (c.clock_mhz) {
+    const std::string clock = format_si(*c.clock_mhz * 1e6, "Hz");
+    text += c.clock_nominal ? trf("nominal clock {}", clock) : trf("clock {}", clock);
+  }
   if (c.unix_time_s > 0) {
     const std::string time = time_of_day(static_cast<std::time_t>(c.unix_time_s));
     if (!text.empty() && !time.empty()) text += ", ";

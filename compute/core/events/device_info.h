@@ -50,6 +50,7 @@ struct DeviceInfo {
   std::vector<int> numa_nodes;
   std::vector<CacheInfo> caches;
   Maybe<double> clock_max_mhz;
+  bool virtual_machine = false;         // the clocks that it reports are nominal
   std::int64_t memory_total_bytes = 0;  // for CPU devices: of the machine or its cgroup
   std::int64_t memory_limit_bytes = 0;  // this device's share; allocations beyond it are refused
   std::string pci_bus_id = {};          // GPUs only, as in GpuFacts and GpuTelemetry

@@ -21,6 +21,7 @@ struct Timing {
 struct Conditions {
   std::int64_t unix_time_s = 0;
   Maybe<double> clock_mhz;
+  bool clock_nominal = false;  // reported by a virtual machine; the processor may run at another
 };
 
 }  // namespace lab

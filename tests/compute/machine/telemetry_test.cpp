@@ -39,6 +39,15 @@ TEST(Sensors, PrefersCpufreqForTheClock) {
   EXPECT_DOUBLE_EQ(clocks.at(0), 3100);
 }
 
+TEST(Sensors, KnowsAVirtualMachineByItsProcessor) {
+  FakeRoot root;
+  EXPECT_FALSE(is_virtual_machine(root.path()));
+  root.file("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor_like avx\n");
+  EXPECT_FALSE(is_virtual_machine(root.path()));
+  root.file("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu avx hypervisor\n");
+  EXPECT_TRUE(is_virtual_machine(root.path()));
+}
+
 TEST(Sensors, FindsTheProcessorTemperature) {
   FakeRoot root;
   const auto none = read_temperature_c(find_cpu_temperature_files(root.path()));

@@ -426,6 +426,20 @@ TEST(Pages, NamesTheDevicesThatShareACache) {
   EXPECT_EQ(l3(), "1 x 32.0 MiB, shared with cpu:1");
 }
 
+TEST(Pages, TheClockOfAVirtualMachineIsNominal) {
+  MachineInfo machine = machine_of(1);
+  const auto clock = [&] {
+    ui::Model model(machine);
+    model.apply(event(0, 1, telemetry({cpu()}, 1, 0.5)));
+    Lab lab(std::move(model), 1, {1920, 1080});
+    lab.open(Page::Devices);
+    return lab.backend.find("devices/cpu:0/clock")->value;
+  };
+  EXPECT_EQ(clock(), "2900 MHz");
+  machine.devices.front().virtual_machine = true;
+  EXPECT_EQ(clock(), "2900 MHz, nominal");
+}
+
 TEST(Pages, CoresAreNamedInRanges) {
   DeviceInfo info;
   EXPECT_EQ(ui::core_numbers(info), "N/A");

@@ -45,7 +45,7 @@ constexpr std::array kQuantities = {
              &DeviceTelemetry::temperature_c,
              &GpuTelemetry::temperature_c},
     Quantity{LAB_TEXT("Clock"),
-             LAB_TEXT("Mean over each device's cores."),
+             LAB_TEXT("Mean over each device's cores; in a virtual machine it is nominal."),
              &Curves::clock_mhz,
              1e6,
              "Hz",

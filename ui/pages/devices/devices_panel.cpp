@@ -90,6 +90,7 @@ void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entr
       entry.color);
 }
 
+// "1 x 260 MiB, shared with cpu:1".
 std::string cache_text(const Panel& p, const DeviceInfo& info, const CacheInfo& c) {
   return with_sharers(fmt::format("{} x {}", c.instances, format_bytes(c.size_bytes)),
                       cache_sharers(*p.model.silicon(), info.device, c.level));
@@ -99,8 +100,13 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   constexpr float kNarrowest = 320;
   FactColumns facts(p, kNarrowest);
   if (is_timed(info.device)) {
-    facts.add(tr("Current clock"), with_unit(last.clock_mhz, "{:.0f} MHz"),
-              tr("Mean over the device's cores."));
+    const bool nominal = info.virtual_machine;
+    facts.add(tr("Current clock"),
+              with_unit(last.clock_mhz, nominal ? tr("{:.0f} MHz, nominal") : "{:.0f} MHz"),
+              nominal ? tr("As reported by the virtual machine. The processor may run faster, so "
+                           "that a measured peak can be above what this clock allows.")
+                      : tr("Mean over the device's cores."),
+              fmt::format("devices/{}/clock", lab::to_string(info.device)));
     facts.add(tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
     facts.add(tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
   }

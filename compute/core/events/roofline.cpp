@@ -1,6 +1,7 @@
 #include "compute/core/events/roofline.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compute/core/events/event.h"
 #include "compute/core/language.h"
@@ -11,21 +12,6 @@ std::string workers_text(int threads) {
   if (threads == 0) return tr("the whole GPU");
   return threads == 1 ? std::string(tr("1 thread")) : trf("{} threads", threads);
 }
-
-namespace {
-
-const BandwidthCeiling* source_of(const CeilingsMeasured& ceilings, double bytes,
-                                  CacheState cache) {
-  if (ceilings.bandwidth.empty()) return nullptr;
-  if (cache == CacheState::Warm) {
-    for (const BandwidthCeiling& level : ceilings.bandwidth) {
-      if (static_cast<double>(level.cache_bytes) >= bytes) return &level;
-    }
-  }
-  return &ceilings.bandwidth.back();
-}
-
-}  // namespace
 
 double compulsory_bytes(const MatmulSample& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n),
@@ -41,10 +27,19 @@ double arithmetic_intensity(const MatmulSample& s) {
   return bytes > 0 ? flop / bytes : 0;
 }
 
+const BandwidthCeiling* level_holding(std::span<const BandwidthCeiling> levels, double bytes) {
+  for (const BandwidthCeiling& level : levels) {
+    if (static_cast<double>(level.cache_bytes) >= bytes) return &level;
+  }
+  return levels.empty() ? nullptr : &levels.back();
+}
+
 Roof roof_over(const CeilingsMeasured& ceilings, const MatmulSample& sample, CacheState cache) {
+  constexpr double kFarthest = std::numeric_limits<double>::infinity();
   Roof roof;
   roof.compute = highest_compute(ceilings, sample.dtype);
-  roof.level = source_of(ceilings, compulsory_bytes(sample), cache);
+  roof.level = level_holding(ceilings.bandwidth,
+                             cache == CacheState::Warm ? compulsory_bytes(sample) : kFarthest);
   if (roof.compute != nullptr) roof.gflops = roof.compute->gflops;
   if (roof.level == nullptr) return roof;
   const double by_memory = roof.level->gb_per_s * arithmetic_intensity(sample);

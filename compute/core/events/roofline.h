@@ -4,6 +4,7 @@
 // Source  Williams, Waterman, Patterson, "Roofline: An Insightful Visual Performance Model for
 //         Multicore Architectures", CACM 52(4), 2009
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ double compulsory_bytes(const MatmulSample& sample);
 // Returns 2*m*n*k over the compulsory bytes. A kernel that reuses fetched data insufficiently moves
 // more, so its actual intensity is lower.
 double arithmetic_intensity(const MatmulSample& sample);
+
+// Returns the nearest of `levels` whose caches hold `bytes` together, or the farthest; null if none
+// was measured.
+const BandwidthCeiling* level_holding(std::span<const BandwidthCeiling> levels, double bytes);
 
 // The lowest ceiling that applies to a product, whatever the kernel. The pointers refer to elements
 // of the CeilingsMeasured.

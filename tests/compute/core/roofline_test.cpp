@@ -46,6 +46,14 @@ TEST(Roofline, UsesTheNearestLevelThatHoldsTheMatrices) {
   EXPECT_EQ(roof_over(c, product(64, 64, 64), CacheState::Cold).level->name, "memory");
 }
 
+TEST(Roofline, FindsTheLevelThatHoldsSomeBytes) {
+  const CeilingsMeasured c = ceilings();
+  EXPECT_EQ(level_holding(c.bandwidth, 96.0 * kKiB)->name, "L1");
+  EXPECT_EQ(level_holding(c.bandwidth, 96.0 * kKiB + 1)->name, "L2");
+  EXPECT_EQ(level_holding(c.bandwidth, 3.0 * kMiB)->name, "memory");
+  EXPECT_EQ(level_holding({}, 1), nullptr);
+}
+
 TEST(Roofline, RoofIsTheLowerOfComputeAndMemory) {
   const CeilingsMeasured c = ceilings();
   const Roof large = roof_over(c, product(1024, 1024, 1024), CacheState::Warm);

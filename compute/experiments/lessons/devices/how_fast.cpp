@@ -21,9 +21,14 @@ namespace {
 constexpr double kAskedSizes[] = {16, 128, 512, 2048};
 
 struct Ceilings {
-  double flops = 0;        // FLOP/s
-  double bytes_per_s = 0;  // main memory or GPU memory
+  double flops = 0;  // FLOP/s
+  std::vector<BandwidthCeiling> levels;
+  double memory_bytes_per_s = 0;  // main memory or GPU memory
 };
+
+double bytes_per_s(const BandwidthCeiling& level) {
+  return level.gb_per_s * 1e9;
+}
 
 Ceilings measure_ceilings(LessonStage& stage, DeviceContext& device) {
   const std::stop_token stop = stage.context().stop_token();
@@ -38,10 +43,11 @@ Ceilings measure_ceilings(LessonStage& stage, DeviceContext& device) {
   }
   const MeasuredBandwidths& bandwidths =
       on_gpu ? gpu_bandwidths_of(device, stop) : bandwidths_of(device, stop);
-  for (const BandwidthCeiling& level : bandwidths.levels) {
-    if (level.cache_bytes == 0) ceilings.bytes_per_s = level.gb_per_s * 1e9;
+  ceilings.levels = bandwidths.levels;
+  for (const BandwidthCeiling& level : ceilings.levels) {
+    if (level.cache_bytes == 0) ceilings.memory_bytes_per_s = bytes_per_s(level);
   }
-  if (ceilings.flops > 0 && ceilings.bytes_per_s > 0) return ceilings;
+  if (ceilings.flops > 0 && ceilings.memory_bytes_per_s > 0) return ceilings;
   std::string why = tr("no peak is known for this device");
   for (const MissingCeiling& level : bandwidths.missing) why = level.name + ": " + level.reason;
   throw Error(Errc::Unsupported, trf("lesson roofline: {} has no ceiling to compare with: "
@@ -55,12 +61,23 @@ struct RoofKernel {
   double flop = 0, bytes = 0;
 };
 
+// The memory level that the kernel's arrays fit in: repetitions find them there.
+const BandwidthCeiling& level_of(const Ceilings& ceilings, const RoofKernel& kernel) {
+  return *level_holding(ceilings.levels, kernel.bytes);
+}
+
 double roof(const Ceilings& ceilings, const RoofKernel& kernel) {
-  return std::min(ceilings.flops, ceilings.bytes_per_s * kernel.flop / kernel.bytes);
+  return std::min(ceilings.flops,
+                  bytes_per_s(level_of(ceilings, kernel)) * kernel.flop / kernel.bytes);
+}
+
+std::string bandwidth_of(const BandwidthCeiling& level) {
+  return trf("bandwidth of {}", tr(level.name));
 }
 
 void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel& kernel,
                   std::int64_t n, const Timing& time) {
+  const BandwidthCeiling& level = level_of(ceilings, kernel);
   LessonPrediction prediction;
   prediction.series = kernel.name;
   prediction.x = static_cast<double>(n);
@@ -68,7 +85,7 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
   prediction.unit = "FLOP/s";
   prediction.formula = tr("min(peak, bandwidth * FLOP / bytes)");
   prediction.constants = {{tr("peak"), ceilings.flops, "FLOP/s"},
-                          {tr("bandwidth"), ceilings.bytes_per_s, "B/s"},
+                          {bandwidth_of(level), bytes_per_s(level), "B/s"},
                           {"FLOP", kernel.flop, ""},
                           {tr("bytes"), kernel.bytes, "B"}};
   stage.predict(prediction);
@@ -77,6 +94,15 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
                 .value = kernel.flop / time.median_s,
                 .unit = "FLOP/s",
                 .time = time});
+}
+
+// A kernel of one size: its limit is a row, since a single point draws no line.
+void report_elementwise(LessonStage& stage, const Ceilings& ceilings, const RoofKernel& kernel,
+                        std::int64_t n, const Timing& time) {
+  report_point(stage, ceilings, kernel, n, time);
+  stage.count(trf("limit of {} at N = {}, arrays in {}", kernel.name, n,
+                  tr(level_of(ceilings, kernel).name)),
+              roof(ceilings, kernel), "FLOP/s");
 }
 
 // On a GPU, reading one element waits for the queued work.
@@ -177,21 +203,23 @@ void run_roofline_lesson(LessonStage& stage) {
   stage.step(0);
   const Ceilings ceilings = measure_ceilings(stage, device);
   stage.count(tr("peak arithmetic"), ceilings.flops, "FLOP/s");
-  stage.count(tr("memory bandwidth"), ceilings.bytes_per_s, "B/s");
+  for (const BandwidthCeiling& level : ceilings.levels) {
+    stage.count(bandwidth_of(level), bytes_per_s(level), "B/s");
+  }
   stage.step(1);
   const Sweep sweep = sweep_products(stage, device, ceilings, largest);
   stage.step(2);
   const std::int64_t elementwise = std::min<std::int64_t>(largest, 4096);
   const double count = static_cast<double>(elementwise) * static_cast<double>(elementwise);
-  report_point(stage, ceilings, {tr("add"), count, 12 * count}, elementwise,
-               time_add(stage, device, elementwise));
+  report_elementwise(stage, ceilings, {tr("add"), count, 12 * count}, elementwise,
+                     time_add(stage, device, elementwise));
   if (device.device().kind == DeviceKind::Cpu) {
-    report_point(stage, ceilings, {"sin", count, 8 * count}, elementwise,
-                 time_sin(stage, device, elementwise));
+    report_elementwise(stage, ceilings, {"sin", count, 8 * count}, elementwise,
+                       time_sin(stage, device, elementwise));
   }
-  const double ideal = 6 * ceilings.flops / ceilings.bytes_per_s;
+  const double ideal = 6 * ceilings.flops / ceilings.memory_bytes_per_s;
   const double knee = measured_knee(sweep);
-  stage.count(tr("ideal knee, N"), ideal, "");
+  stage.count(tr("ideal knee with arrays in memory, N"), ideal, "");
   stage.count(tr("measured knee, N"), knee, "");
   explain_smallest(stage, sweep, time_product(stage, device, 1).median_s);
   std::vector<double> asked;
@@ -207,10 +235,11 @@ void run_roofline_lesson(LessonStage& stage) {
   stage.too_busy(trf("one product of N = {:.0f}", sweep.n.back()), last_flop / best,
                  last_flop / sweep.flops.back());
   stage.check(tr("a product with the identity returns its operand"), multiplies_exactly(device));
-  stage.conclude(
-      trf("By memory alone {} could reach its peak of {} from N = {:.0f} on; the measured products "
-          "first came within a tenth of their best at N = {:.0f}.",
-          to_string(device.device()), format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal), knee));
+  stage.conclude(trf(
+      "With matrices in memory, {} could reach its peak of {} from N = {:.0f} on, with those in "
+      "a cache earlier; the measured products first came within a tenth of their best at N = "
+      "{:.0f}.",
+      to_string(device.device()), format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal), knee));
 }
 
 }  // namespace
@@ -220,16 +249,17 @@ Lesson roofline_lesson() {
   info.name = "roofline";
   info.title = LAB_TEXT("How fast can it be");
   info.text = {
-      LAB_TEXT("Two limits hold for every kernel: the arithmetic units' peak, and the memory's "
-               "bandwidth "
-               "times the operations per byte."),
+      LAB_TEXT("Two limits hold for every kernel: the arithmetic units' peak, and the operations "
+               "per byte times the bandwidth of the memory that holds the arrays: a cache if they "
+               "fit in it, otherwise main memory or the GPU's memory."),
       LAB_TEXT(
           "An addition computes once per 12 bytes moved, so memory decides. A product of N x N "
           "matrices "
           "computes 2 N^3 times on 12 N^2 bytes: the larger N, the more arithmetic per byte."),
-      LAB_TEXT("Where the two limits meet is the knee. Small products stay below both: starting "
-               "threads and "
-               "filling pipelines takes longer than computing.")};
+      LAB_TEXT(
+          "Where the two limits meet is the knee. Small products stay below both: each call of "
+          "matmul(A, B) also allocates its result and binds its thread to a core or, on a GPU, "
+          "waits for the end. The Matmul page times the kernel alone and is faster there.")};
   info.steps = {
       {LAB_TEXT("Peak and bandwidth"), {"", "", "", "", "measure_peak(), bandwidths_of()"}},
       {LAB_TEXT("Products of N = 16, 32, ..."),

@@ -87,6 +87,11 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     expect_ratio(probe, "logging each / keeping", "logging each norm: last value available",
                  "keeping them on the device: last value available");
   }
+  if (name == "roofline") {
+    const NamedQuantity nearest = news_of<LessonPrediction>(probe).front().constants.at(1);
+    EXPECT_EQ(nearest.value, sample_value(probe, nearest.name)) << "3 KiB, in the nearest level";
+    EXPECT_GE(nearest.value, sample_value(probe, "bandwidth of memory"));
+  }
   for (const LessonGap& gap : news_of<LessonGap>(probe)) {
     double sum = gap.predicted;
     for (const GapPart& part : gap.parts) sum += part.value;

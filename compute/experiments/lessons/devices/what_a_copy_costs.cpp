@@ -164,8 +164,9 @@ Lesson link_lesson() {
                         "request over the link. "
                         "This part, the latency, does not depend on the size."),
                LAB_TEXT("The rest grows with the bytes: time = latency + bytes / bandwidth. Small "
-                        "copies pay mostly "
-                        "for asking, large ones for moving."),
+                        "copies pay mostly for asking, large ones for moving. The bytes are those "
+                        "of one array; within main memory the Transfers page counts them read and "
+                        "written, twice as many GB/s."),
                LAB_TEXT("Many copies of few bytes pay the latency many times: to a GPU they take "
                         "far longer than one copy of all bytes, between CPU devices about as "
                         "long.")};

@@ -107,6 +107,14 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   }
 }
 
+TEST(LessonTensors, OccupyMainMemoryAlsoInReusedPages) {
+  Probe probe(1);
+  for (int i = 0; i < 2; ++i) {
+    run(probe, lesson("tensors"));
+    EXPECT_NEAR(sample_value(probe, "its pages in main memory"), 4 * kMiB, 64 * kKiB);
+  }
+}
+
 TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
   SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(4);

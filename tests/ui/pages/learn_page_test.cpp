@@ -525,6 +525,24 @@ TEST(LearnPage, ChoosesSequenceAndParameter) {
   EXPECT_EQ(title->label, "1. The stage of the star called 0");
 }
 
+TEST(LearnPage, OffersNoParameterInAStageWithoutOne) {
+  LearnLab lab(Scene::Empty);
+  lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  for (const char* group : {"net.1.weight", ""}) {
+    LessonFrame frame{.sequence = "ring", .step = *group == 0 ? 1 : 0};
+    frame.title = "A stage";
+    frame.rows.push_back({.name = "g0", .values = {0.125}, .group = group});
+    lab.model.apply(event(1, 2, LessonEvent{"first", frame}));
+  }
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/parameter"));
+  const float row = lab.backend.find("learn/row/0")->min.y;
+  lab.click("learn/step");
+  EXPECT_FALSE(lab.visible("learn/parameter"));
+  EXPECT_EQ(lab.backend.find("learn/row/0")->min.y, row) << "nothing jumps";
+}
+
 // A processor with 64 cores in groups of eight that share a cache.
 Model with_many_cores() {
   Model model = make_scene(Page::Learn, Scene::Empty);

@@ -255,6 +255,19 @@ void draw_rows(const Panel& p, const GridArea& area, const LessonFrame& frame,
 
 // --- the card -------------------------------------------------------------------------------
 
+// Only in stages with parameters; the others leave its room, so that nothing jumps.
+void choose_parameter(const Panel& p, const LessonFrame& frame,
+                      const std::vector<std::string>& groups, std::string& group) {
+  const bool here = std::any_of(frame.rows.begin(), frame.rows.end(),
+                                [](const LessonRow& row) { return !row.group.empty(); });
+  if (here) {
+    return choose_name(p, "learn/parameter", tr("Parameter, its first four values"), groups, group);
+  }
+  choice_among(groups, group);
+  control_label(p.ui, " ");
+  ImGui::Dummy({1, p.ui.px(kControlHeight)});
+}
+
 void draw_stage(const Panel& p, const LessonInfo& lesson, const Frames& frames, int at) {
   LearnForm& form = p.view.forms.learn;
   const LessonFrame& frame = *frames[static_cast<std::size_t>(at)];
@@ -269,13 +282,7 @@ void draw_stage(const Panel& p, const LessonInfo& lesson, const Frames& frames, 
     }
   }
   std::string& group = form.group[lesson.name];
-  if (!groups.empty()) {
-    const bool here = std::any_of(frame.rows.begin(), frame.rows.end(),
-                                  [](const LessonRow& row) { return !row.group.empty(); });
-    const char* label =
-        here ? tr("Parameter, its first four values") : tr("Parameter; this stage shows none");
-    choose_name(p, "learn/parameter", label, groups, group);
-  }
+  if (!groups.empty()) choose_parameter(p, frame, groups, group);
   const GridArea area = lay_out(p.ui, frames, group);
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, area.row * static_cast<float>(area.rows)});
   if (!ImGui::IsItemVisible()) return;

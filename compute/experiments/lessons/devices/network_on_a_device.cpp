@@ -166,7 +166,9 @@ Lesson network_lesson() {
       LAB_TEXT(
           "The chapter's network is a single linear layer with three inputs and one output: three "
           "weights and one bias."),
-      LAB_TEXT("Exercise 2: save the parameters, load them on another device, and compare.")};
+      LAB_TEXT("Exercise 2: save the parameters, load them on another device, and compare. The lab "
+               "saves in the safetensors format: a header with names, shapes and types, then the "
+               "values. Files of torch.save and of the other frameworks have other sizes.")};
   info.steps = {
       {LAB_TEXT("Put the network on a device"),
        {"net = net.to(device=try_gpu())", "net.initialize(ctx=try_gpu())",
@@ -183,12 +185,13 @@ Lesson network_lesson() {
       {LAB_TEXT("Load on another device"),
        {"net.load_state_dict(torch.load('net'))", "net.load_parameters('net', ctx=gpu(1))",
         "net.load_weights('net')", "jnp.load('net')", "load_network(other, \"net\")"}}};
-  info.question = {.text = LAB_TEXT("How many bytes does the state file of Linear(3, 1) have?"),
-                   .unit = "B",
-                   .low = 1,
-                   .high = 1 << 20,
-                   .why = LAB_TEXT("The four parameters take 16 bytes. The rest holds their names, "
-                                   "shapes and types, which weigh little in a large network.")};
+  info.question = {
+      .text = LAB_TEXT("How many bytes does the lab's state file of Linear(3, 1) have?"),
+      .unit = "B",
+      .low = 1,
+      .high = 1 << 20,
+      .why = LAB_TEXT("The four parameters take 16 bytes. The rest holds their names, "
+                      "shapes and types, which weigh little in a large network.")};
   StartTraining free;
   free.model = "softmax";
   info.free = free;

@@ -101,6 +101,8 @@ void run_memory_lesson(LessonStage& stage) {
   const double free_bytes = static_cast<double>(device.memory().limit_bytes()) - before;
   const double largest =
       std::floor((free_bytes - constants.network(0) - constants.parameters) / constants.per_image);
+  stage.count(trf("memory limit of {}", to_string(device.device())),
+              static_cast<double>(device.memory().limit_bytes()), "B");
   stage.count(tr("largest batch, computed"), largest, "");
   const bool too_large = refused(device, std::ceil(1.1 * largest));
   stage.observe(tr("a batch larger by a tenth"),
@@ -109,10 +111,10 @@ void run_memory_lesson(LessonStage& stage) {
   stage.answer({largest});
   stage.conclude(
       trf("At batch {:.0f}, {} takes {}: {} for weights, gradients and momentum, the rest for "
-          "activations and work memory; on {} a batch of about {} fills the memory.",
+          "activations and work memory; a batch of about {} fills the {} of {}.",
           batch, kShownModel, format_bytes(std::llround(with_momentum)),
-          format_bytes(std::llround(3 * constants.parameters)), to_string(device.device()),
-          quantity_text(largest, "")));
+          format_bytes(std::llround(3 * constants.parameters)), quantity_text(largest, ""),
+          format_bytes(device.memory().limit_bytes()), to_string(device.device())));
 }
 
 }  // namespace

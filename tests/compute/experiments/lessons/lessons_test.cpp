@@ -87,6 +87,10 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     expect_ratio(probe, "logging each / keeping", "logging each norm: last value available",
                  "keeping them on the device: last value available");
   }
+  if (name == "memory") {
+    EXPECT_EQ(sample_value(probe, "memory limit of cpu:0"),
+              static_cast<double>(probe.machine.at(cpu()).memory().limit_bytes()));
+  }
   if (name == "roofline") {
     const NamedQuantity nearest = news_of<LessonPrediction>(probe).front().constants.at(1);
     EXPECT_EQ(nearest.value, sample_value(probe, nearest.name)) << "3 KiB, in the nearest level";

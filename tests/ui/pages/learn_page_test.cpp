@@ -48,6 +48,28 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
 }
 
+// The text scrolls; the button stays where it is.
+TEST(LearnPage, KeepsTheButtonOfALongLessonInSight) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  LessonInfo info = model.lessons().front();
+  info.name = "long";
+  info.text.assign(30, "A sentence that is long enough to be wrapped in the column of the texts.");
+  model.apply(event(0, 0, info));
+  Lab lab(std::move(model), 1, {1280, 720});
+  lab.view.forms.learn.lesson = "long";
+  lab.open(Page::Learn);
+  lab.frames(3);
+  const ui::WidgetRect* button = lab.backend.find("learn/measure");
+  ASSERT_NE(button, nullptr);
+  EXPECT_LT(button->max.y, 720);
+  EXPECT_FALSE(lab.visible("learn/choice/2"));
+  EXPECT_FALSE(lab.backend.ui.wants_layout);
+  const float top = button->min.y;
+  lab.click("learn/measure");
+  EXPECT_EQ(lab.sent<StartLesson>().size(), 1U);
+  EXPECT_EQ(lab.backend.find("learn/measure")->min.y, top);
+}
+
 TEST(LearnPage, ScrollsToTheResultsBelowAFoldedForm) {
   Lab lab(make_scene(Page::Learn, Scene::Empty), 2, {1920, 1080});
   lab.open(Page::Learn);
@@ -523,6 +545,26 @@ TEST(LearnPage, ChoosesSequenceAndParameter) {
   const ui::WidgetRect* title = lab.backend.find("learn/stage_title");
   ASSERT_NE(title, nullptr);
   EXPECT_EQ(title->label, "1. The stage of the star called 0");
+}
+
+TEST(LearnPage, WritesTheSpreadOfTimesAsItsPercentiles) {
+  LearnLab lab(Scene::Empty);
+  lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  LessonSample sample;
+  sample.series = "copy";
+  sample.value = 1e-3;
+  sample.unit = "s";
+  sample.time.n = 9;
+  sample.time.median_s = 1e-3;
+  sample.time.p10_s = 0.9e-3;
+  sample.time.p90_s = 1.2e-3;
+  lab.model.apply(event(1, 2, LessonEvent{"first", sample}));
+  lab.frames(3);
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("learn/sample/0")));
+  lab.frames(40);
+  const ui::WidgetRect* tooltip = lab.backend.find("tooltip");
+  ASSERT_NE(tooltip, nullptr);
+  EXPECT_NE(tooltip->value.find("p10 to p90: 30"), std::string::npos) << tooltip->value;
 }
 
 TEST(LearnPage, OffersNoParameterInAStageWithoutOne) {

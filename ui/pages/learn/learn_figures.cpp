@@ -68,7 +68,7 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
     }
   }
   swatch_legend(p, swatches);
-  caption(ui, trf("0 to {}", quantity_text(end_s, "s")));
+  caption(ui, trf("Time from 0 to {}", quantity_text(end_s, "s")));
 }
 
 // Causes of a smaller share are not visible in the bar.

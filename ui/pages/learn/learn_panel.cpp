@@ -121,12 +121,12 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
 void text_column(const Panel& p) {
   const LessonInfo& lesson = *shown_lesson(p);
   const std::string note = p.folded() ? "" : number_of(p, lesson);
-  const Card card(p, "learn/lesson", tr(lesson.title),
-                  {.least = place_form(p, "learn/lesson"), .note = note});
+  const float least = place_form(p, "learn/lesson");
+  const Card card(p, "learn/lesson", tr(lesson.title), {.least = least, .note = note});
   if (!card) return;
   room_for_actions(p);
   lesson_chooser(p, lesson);
-  draw_lesson_text(p, lesson);
+  draw_lesson_text(p, lesson, least);
 }
 
 // Scrolls to the results of the lesson just measured, which are below a folded form, until they are

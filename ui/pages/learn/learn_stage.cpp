@@ -22,9 +22,9 @@ constexpr std::array kLessonMarkers = {plot::Marker::Circle,   plot::Marker::Squ
 
 std::string spread(const Timing& t) {
   if (t.n == 0) return {};
-  const double half = t.median_s > 0 ? (t.p90_s - t.p10_s) / 2 / t.median_s : 0;
-  return t.unstable ? trf("{} runs, ±{}, unstable", t.n, percent(half))
-                    : trf("{} runs, ±{}", t.n, percent(half));
+  const double range = t.median_s > 0 ? (t.p90_s - t.p10_s) / t.median_s : 0;
+  return t.unstable ? trf("{} runs, p10 to p90: {}, unstable", t.n, percent(range))
+                    : trf("{} runs, p10 to p90: {}", t.n, percent(range));
 }
 
 // --- measured -------------------------------------------------------------------------------

@@ -115,9 +115,9 @@ void strip_ticks(Ui& ui, const StripAxis& axis, float top, float bottom, std::st
 std::string strip_hint(const StripRow& row) {
   const Spread spread = spread_of(row.sample);
   std::string text =
-      trf("{}\nmean {}, {} to {}, n {}", row.sample.series, mean_text(spread, row.sample.unit),
-          quantity_text(spread.least, row.sample.unit), quantity_text(spread.most, row.sample.unit),
-          spread.n);
+      trf("{}\nmean ± standard deviation {}, {} to {}, n {}", row.sample.series,
+          mean_text(spread, row.sample.unit), quantity_text(spread.least, row.sample.unit),
+          quantity_text(spread.most, row.sample.unit), spread.n);
   if (row.predicted != nullptr) {
     text += "\n" + trf("predicted {}", quantity_text(row.predicted->value, row.predicted->unit));
   }
@@ -172,6 +172,7 @@ void draw_strips(const Panel& p, std::string_view path, const LessonRun& run) {
                 {item.max.x, row.bottom});
     top = row.bottom;
   }
+  caption(ui, tr("Line: mean. Dashed: prediction. ±: standard deviation of the runs."));
 }
 
 }  // namespace lab::ui

@@ -1,5 +1,6 @@
 // The left column of a lesson: sentences and question.
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -192,15 +193,73 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   });
 }
 
-}  // namespace
+void remember_height(Ui& ui, float& known, float pixels) {
+  const float height = std::ceil(pixels / ui.scale);
+  if (known != height) ui.wants_layout = true;
+  known = height;
+}
 
-void draw_lesson_text(const Panel& p, const LessonInfo& lesson) {
-  const int split = wanted_split(p, lesson);
+// A part of a card that scrolls if it is higher than `room` pixels.
+class ScrolledPart {
+ public:
+  ScrolledPart(const Panel& p, const std::string& path, float room)
+      : ui_(p.ui), known_(p.ui.memory.card_heights.try_emplace(path, 0.0F).first->second) {
+    const float height = known_ > 0 ? std::min(p.ui.px(known_), room) : room;
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
+    ImGui::BeginChild(path.c_str(), {0, std::ceil(height)}, false, ImGuiWindowFlags_NavFlattened);
+    ImGui::PopStyleColor();
+  }
+  ~ScrolledPart() {
+    const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
+    if (!window->SkipItems) {
+      remember_height(ui_, known_, window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y);
+    }
+    ImGui::EndChild();
+  }
+  ScrolledPart(const ScrolledPart&) = delete;
+  ScrolledPart& operator=(const ScrolledPart&) = delete;
+
+ private:
+  Ui& ui_;
+  float& known_;  // natural height, units
+};
+
+// Pixels above the buttons in a card that is `least` units high.
+float room_for_text(const Panel& p, float least, float buttons) {
+  constexpr float kLeastRoom = 200;  // units
+  const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
+  const float end = card->Pos.y + p.ui.px(least) - card->WindowPadding.y;
+  const float room = end - p.ui.px(buttons) - ImGui::GetStyle().ItemSpacing.y;
+  return std::max(p.ui.px(kLeastRoom), std::floor(room - card->DC.CursorPos.y));
+}
+
+// Returns true if Enter was pressed on the guess.
+bool text_and_question(const Panel& p, const LessonInfo& lesson, int split) {
   if (split != 0) split_button(p, split);
   for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
-  const bool entered = question(p, lesson);
+  return question(p, lesson);
+}
+
+void buttons(const Panel& p, const LessonInfo& lesson, int split, bool entered) {
   if (split == 0) measure_button(p, lesson, entered);
   draw_class_form(p, lesson);
+}
+
+}  // namespace
+
+void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least) {
+  const int split = wanted_split(p, lesson);
+  if (p.folded()) return buttons(p, lesson, split, text_and_question(p, lesson, split));
+  float& height = p.ui.memory.card_heights["learn/buttons"];
+  bool entered = false;
+  {
+    const ScrolledPart part(p, "learn/words/" + lesson.name, room_for_text(p, least, height));
+    entered = text_and_question(p, lesson, split);
+  }
+  const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
+  const float top = card->DC.CursorPos.y;
+  buttons(p, lesson, split, entered);
+  remember_height(p.ui, height, card->DC.CursorMaxPos.y - top);
 }
 
 }  // namespace lab::ui

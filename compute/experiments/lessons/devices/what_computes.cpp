@@ -133,7 +133,7 @@ void run_devices_lesson(LessonStage& stage) {
   describe_machine(stage);
   stage.step(1);
   stage.observe("gpu(1)", use_of(machine, gpu(1)));
-  stage.check(tr("gpu(1) can be named without a GPU"), to_string(gpu(1)) == "cuda:1");
+  stage.check(tr("cuda:1 can be named without a GPU"), to_string(gpu(1)) == "cuda:1");
   stage.step(2);
   stage.count("num_gpus()", machine.num_gpus(), "");
   stage.step(3);
@@ -152,10 +152,10 @@ void run_devices_lesson(LessonStage& stage) {
   const int cpus = machine.num_cpus(), gpus = machine.num_gpus();
   stage.conclude(
       tenth == gpu(10)
-          ? trf("CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name, and "
+          ? trf("CPU devices of this machine: {}, GPUs: {}. cuda:10 is only a name, and "
                 "try_gpu(10) returned {}.",
                 cpus, gpus, returned)
-          : trf("CPU devices of this machine: {}, GPUs: {}. gpu(10) is only a name; no such GPU "
+          : trf("CPU devices of this machine: {}, GPUs: {}. cuda:10 is only a name; no such GPU "
                 "exists, so try_gpu(10) returned {}.",
                 cpus, gpus, returned));
 }
@@ -171,7 +171,8 @@ Lesson devices_lesson() {
           "Every computation runs on a device. cpu:0 stands for the processor's cores and the main "
           "memory; the lab can split the cores into several devices, cpu:0, cpu:1 and so on. Each "
           "GPU is a device of its own, with its own memory."),
-      LAB_TEXT("Naming a device costs nothing and always works. Using it requires that it exists."),
+      LAB_TEXT("Naming a device costs nothing and always works: gpu(10) is the call that names "
+               "cuda:10. Using it requires that it exists."),
       LAB_TEXT("The chapter therefore adds two functions that also work where a GPU is missing: "
                "try_gpu(i) for one device, and try_all_gpus() for all.")};
   info.steps = {

@@ -353,11 +353,11 @@ void report_curves(LessonStage& stage, const std::string& loss, const std::strin
 void report_lanes(LessonStage& stage, const std::string& loader, const std::string& trainer,
                   const FedRun& run) {
   for (const LessonSpan& span : run.loader.spans()) {
-    const char* what = span.stall ? tr("free buffer") : tr("load");
+    const char* what = span.stall ? tr("needs a free buffer") : tr("load");
     stage.span({loader, what, span.begin_s, span.end_s, span.stall});
   }
   for (const LessonSpan& span : run.trainer.spans()) {
-    const char* what = span.stall ? tr("batch") : tr("compute");
+    const char* what = span.stall ? tr("needs a batch") : tr("compute");
     stage.span({trainer, what, span.begin_s, span.end_s, span.stall});
   }
 }
@@ -467,9 +467,11 @@ Lesson feed_lesson() {
       LAB_TEXT(
           "A loader can prepare the next batch while the current one is computed. If it has "
           "cores of its own, a step lasts as long as the slower of both, and the other waits."),
-      LAB_TEXT("Here a multilayer perceptron trains on cpu:0, and each image is turned by a random "
-               "angle, on cpu:1 "
-               "if loading is overlapped. Both ways compute the same losses."),
+      LAB_TEXT(
+          "Here a multilayer perceptron trains on cpu:0, and to load a batch is to turn each of "
+          "its images by a random angle. Blocking: the trainer loads the batch, then computes. "
+          "Overlapped: a loader on cpu:1 loads the next batch meanwhile. Both ways compute the "
+          "same losses."),
       LAB_TEXT(
           "On a CPU, the loss of a step is already in main memory. On a GPU, each reading of it "
           "waits until the queue is empty.")};
@@ -492,10 +494,10 @@ Lesson feed_lesson() {
                       "ended. Only if both compete for the same cores do their times add up.")};
   info.vary = LessonVary{LAB_TEXT("Loading, in % of computing"), "%", 10, 400, 80, false};
   info.figure = LessonFigure::Lines;
-  info.x_label = LAB_TEXT("time");
-  info.y_label = LAB_TEXT("loss");
-  info.second_x_label = LAB_TEXT("time");
-  info.second_y_label = LAB_TEXT("speed");
+  info.x_label = LAB_TEXT("time since the first load began");
+  info.y_label = LAB_TEXT("loss of a step");
+  info.second_x_label = info.x_label;
+  info.second_y_label = LAB_TEXT("training speed");
   StartTraining free;
   free.model = "mlp";
   free.profile = true;

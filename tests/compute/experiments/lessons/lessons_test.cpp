@@ -91,11 +91,6 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     EXPECT_EQ(sample_value(probe, "memory limit of cpu:0"),
               static_cast<double>(probe.machine.at(cpu()).memory().limit_bytes()));
   }
-  if (name == "roofline") {
-    const NamedQuantity nearest = news_of<LessonPrediction>(probe).front().constants.at(1);
-    EXPECT_EQ(nearest.value, sample_value(probe, nearest.name)) << "3 KiB, in the nearest level";
-    EXPECT_GE(nearest.value, sample_value(probe, "bandwidth of memory"));
-  }
   for (const LessonGap& gap : news_of<LessonGap>(probe)) {
     double sum = gap.predicted;
     for (const GapPart& part : gap.parts) sum += part.value;
@@ -109,6 +104,19 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   for (const Device device : probe.machine.devices()) {
     EXPECT_EQ(probe.machine.at(device).memory().used_bytes(), 0) << to_string(device);
   }
+}
+
+TEST(LessonRoofline, LimitsAKernelByTheLevelThatHoldsItsArrays) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Probe probe(2);
+  run(probe, lesson("roofline"));
+  const auto predictions = news_of<LessonPrediction>(probe);
+  const NamedQuantity nearest = predictions.front().constants.at(1);  // 3 KiB
+  EXPECT_EQ(nearest.value, sample_value(probe, nearest.name));
+  EXPECT_GE(nearest.value, sample_value(probe, "bandwidth of memory"));
+  const LessonPrediction& sine = predictions.back();  // 32 MiB
+  EXPECT_EQ(sine.constants.at(1).value, sample_value(probe, sine.constants.at(1).name));
+  EXPECT_LE(sine.constants.at(1).value, nearest.value);
 }
 
 TEST(LessonTensors, OccupyMainMemoryAlsoInReusedPages) {

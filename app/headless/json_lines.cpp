@@ -40,6 +40,11 @@ void add_timing(Json& json, const Timing& time) {
   json["p90_s"] = time.p90_s;
 }
 
+void add_clock(Json& json, const Conditions& conditions) {
+  json["clock_mhz"] = number(conditions.clock_mhz);
+  if (conditions.clock_nominal) json["clock_nominal"] = true;
+}
+
 // `n` is the repetitions of a transfer but a dimension of a matmul, so both report `samples`.
 void add_repetitions(Json& json, const Timing& time) {
   json["samples"] = time.n;
@@ -114,7 +119,7 @@ struct ToJson {
     add_repetitions(json, e.time);
     json["max_error"] = e.max_error;
     json["intensity"] = arithmetic_intensity(e);
-    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    add_clock(json, e.conditions);
     return json;
   }
   Result operator()(const TogetherSample& e) const {
@@ -145,7 +150,7 @@ struct ToJson {
     json["threads"] = e.threads;
     add_way(json, e.mover, e.peer);
     add_repetitions(json, e.time);
-    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    add_clock(json, e.conditions);
     return json;
   }
   Result operator()(const StepDone& e) const {
@@ -180,7 +185,7 @@ struct ToJson {
     json["test_acc"] = number(e.test_acc);
     json["accuracy_steps"] = e.accuracy_steps;
     json["shares_cores"] = e.shares_cores;
-    json["clock_mhz"] = number(e.conditions.clock_mhz);
+    add_clock(json, e.conditions);
     return json;
   }
   Result operator()(const ScalingPrediction& e) const {

@@ -69,6 +69,7 @@ bool verified_in(const JsonFields& fields) {
 Conditions conditions_in(const JsonFields& fields) {
   Conditions conditions;
   if (const auto clock = fields.number_or_null("clock_mhz")) conditions.clock_mhz = *clock;
+  conditions.clock_nominal = fields.has("clock_nominal") && fields.flag("clock_nominal");
   return conditions;
 }
 

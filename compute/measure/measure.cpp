@@ -144,7 +144,7 @@ Conditions current_conditions(int core, const std::string& root) {
   Conditions now;
   now.unix_time_s = static_cast<std::int64_t>(std::time(nullptr));
   static const bool virtual_here = is_virtual_machine();  // reading it takes long on many cores
-  now.clock_nominal = virtual_here;
+  now.clock_nominal = root == "/" ? virtual_here : is_virtual_machine(root);
   const auto clocks = read_clocks_mhz(root, {core});
   const auto clock = clocks.find(core);
   now.clock_mhz = clock != clocks.end()

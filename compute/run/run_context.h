@@ -120,6 +120,9 @@ class RunContext {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  std::optional<double> left_s(double done, double spent_s) const;
+
   const JobId job_;
   Machine& machine_;
   TensorStore& tensors_;
@@ -127,8 +130,6 @@ class RunContext {
   RunControl& control_;
   const std::stop_token stop_;
   RankGroup& ranks_;
-  std::optional<double> left_s(double done, double spent_s) const;
-
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
   double paused_s_ = 0;

@@ -96,14 +96,14 @@ KEYS = {
     "epoch": keys("type epoch train_loss train_acc test_acc seconds images_per_s"),
     "matmul sample": keys(
         "type device kernel dtype m n k gflops verified share_of_library share_of_peak library "
-        "max_error intensity clock_mhz",
+        "max_error intensity clock_mhz clock_nominal?",
         TIMING, REPETITIONS,
     ),
     "together matmul sample": keys(
         "type device together dtype m n k gflops verified", TIMING, REPETITIONS
     ),
     "transfer sample": keys(
-        "type from to memory bytes n gb_per_s verified op threads mover peer? clock_mhz",
+        "type from to memory bytes n gb_per_s verified op threads mover peer? clock_mhz clock_nominal?",
         TIMING, REPETITIONS,
     ),
     "train sample": keys(
@@ -113,7 +113,7 @@ KEYS = {
     ),
     "measured scaling sample": keys(
         "type predicted mode devices batch images_per_s speedup efficiency hidden_share test_acc "
-        "accuracy_steps shares_cores clock_mhz",
+        "accuracy_steps shares_cores clock_mhz clock_nominal?",
         TIMING, REPETITIONS, SPLIT,
     ),
     "predicted scaling sample": keys(

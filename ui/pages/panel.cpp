@@ -28,7 +28,7 @@ bool just_sent(const Panel& p) {
 }
 
 // Whether the same request may succeed later.
-bool may_pass(Errc code) {
+bool may_succeed_later(Errc code) {
   switch (code) {
     case Errc::InvalidArgument:
     case Errc::Usage:
@@ -146,7 +146,7 @@ void outcome_box(const Panel& p, Page page, bool retry) {
   } else if (state.phase == Phase::Failed) {
     error_box(p.ui, path, state.error);
     const std::string why = busy_reason(p);
-    if (retry && state.command && may_pass(state.code) &&
+    if (retry && state.command && may_succeed_later(state.code) &&
         button(p.ui, key + "/retry", tr("Retry"),
                {.kind = ButtonKind::Normal,
                 .enabled = why.empty(),

@@ -84,6 +84,12 @@ bool begin_card(Ui& ui, std::string_view path, std::string_view title, const Car
   return visible;
 }
 
+void remember_height(Ui& ui, float& known, float pixels) {
+  const float height = pixels / ui.scale;
+  if (std::abs(known - height) > 0.5F) ui.wants_layout = true;
+  known = height;
+}
+
 void end_card(Ui& ui) {
   const WidgetMemory::Card card = std::move(ui.memory.cards.back());
   ui.memory.cards.pop_back();
@@ -91,10 +97,7 @@ void end_card(Ui& ui) {
   const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
   if (card.automatic && !window->SkipItems) {
     const float content = window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y - card.grown;
-    const float height = (content + 2 * window->WindowPadding.y) / ui.scale;
-    float& known = ui.memory.card_heights[card.path];
-    if (std::abs(known - height) > 0.5F) ui.wants_layout = true;
-    known = height;
+    remember_height(ui, ui.memory.card_heights[card.path], content + 2 * window->WindowPadding.y);
   }
   ImGui::EndChild();
   ui.memory.card_row = card.row;

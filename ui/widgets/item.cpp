@@ -271,8 +271,8 @@ std::string tooltip_lines(const Ui& ui, std::string_view text) {
   return break_lines(ui.fonts.caption, text, ui.px(320 - kTooltipPadX));
 }
 
-// Shows the tooltip on that side of the control; without space there below it, or else above it, so
-// that it never covers what it explains. Taller things, such as cards, are covered only where the
+// Shows the tooltip on `side` of the control, or if there is no space, below or above it, so that
+// it never covers what it explains. Taller things, such as cards, are covered only where the
 // pointer is.
 void show_tooltip_beside(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text,
                          HintSide side = HintSide::Below) {

@@ -35,6 +35,8 @@ struct CardOptions {
 };
 bool begin_card(Ui& ui, std::string_view path, std::string_view title, const CardOptions& = {});
 void end_card(Ui& ui);
+// Keeps the height of drawn content, in units, and asks for another layout if it has changed.
+void remember_height(Ui& ui, float& known, float pixels);
 // Excludes the last `pixels` of the open card's content from its natural height, because they only
 // fill spare space.
 void grown_in_card(Ui& ui, float pixels);

@@ -25,8 +25,8 @@ struct CaseSettings {
 };
 
 // Reason for skipping a rung whose single run would take `seconds`, extrapolated from a run of its
-// first rows. Times at smaller sizes do not predict it: the rows of some sizes compete for the same
-// places in the caches.
+// first rows. Times at smaller sizes do not predict it: the rows of some sizes map to the same
+// cache sets.
 std::string would_take(double seconds, const CaseSettings& settings);
 
 // Operands on one device and the rungs that multiply them. Rungs are indexed as in the list that

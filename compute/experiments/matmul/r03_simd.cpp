@@ -3,7 +3,7 @@
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Work     2*M*N*K FLOP on one thread; mr + nr loads for 2*mr*nr FLOP
 // Limits   any M,N,K >= 0; columns past the last whole vector are copied to a padded strip
-// Numerics FP32, with fused multiply-add where available, in order of k within 512 terms;
+// Numerics FP32, with fused multiply-add where available, in order of k within a block of terms;
 //          |err| <= gamma_K*(|A||B|), gamma_K = K*u/(1-K*u)
 // Source   Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008
 #include "compute/experiments/matmul/rung.h"

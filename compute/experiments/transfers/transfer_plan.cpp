@@ -100,8 +100,8 @@ class PairPlan {
  private:
   bool wants(TransferOp op) const { return contains(request_.ops, op); }
 
-  // False for a pair of an open request (no `from` or no `to`) that also covers pairs of one CPU
-  // device: operations that only those have are not asked of this one.
+  // False if an open request (no `from` or no `to`) also covers a CPU device by itself: operations
+  // that only CPU devices have are then not reported as skipped for this pair.
   bool pair_is_asked() const {
     const auto has_cpu = [](const std::vector<Device>& asked) {
       return asked.empty() || std::ranges::any_of(asked, [](Device d) { return !is_gpu(d); });

@@ -41,12 +41,12 @@ class F32Product {
   std::int64_t steps() const { return op_.k; }
   int mr() const { return mr_; }
   int nr() const { return kernels_.nr; }
-  // Few columns of B stay in L2 for more steps, which read longer pieces of A's rows, where
-  // prefetchers follow.
+  // Few columns of B stay in L2 for more terms, which read longer pieces of A's rows, where
+  // prefetchers follow. The distance of a single row's terms is no part of the shape.
   std::int64_t most_steps() const {
-    constexpr std::int64_t kElementsInL2 = 1 << 16;
-    if (op_.a_k != 1) return kStepsOfBlock;
-    return std::max(kStepsOfBlock, kElementsInL2 / std::max<std::int64_t>(op_.n, 1));
+    constexpr std::int64_t kElementsInL2 = 1 << 16, kFewestColumns = 32;  // of a packed strip
+    if (op_.a_k != 1 || op_.m == 1) return kStepsOfBlock;
+    return std::max(kStepsOfBlock, kElementsInL2 / std::max(op_.n, kFewestColumns));
   }
 
   // Strips of a stored row are read in place. Those of a stored column lie in as many lines as

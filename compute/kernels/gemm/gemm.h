@@ -29,7 +29,8 @@ struct GemmArgs {
 };
 
 // Runs on all threads of `pool`. No heap allocation after the first call of a size class. The
-// result depends only on the shapes and the pool's size: it is bit-identical from run to run.
+// lab's result depends only on the shapes, on which operands are stored transposed and on the SIMD
+// level: it has the same bits on any number of threads.
 // Throws Error(Errc::InvalidArgument) naming the operation and the shapes.
 void gemm(const GemmArgs& args, ThreadPool& pool, Kernels kernels = Kernels::Lab);
 

@@ -18,7 +18,7 @@ namespace lab {
 
 // Up to this many steps, writing C dominates.
 constexpr std::int64_t kFewSteps = 32;
-// So many steps of a panel of B fit into L1 or L2, and C is rarely read again.
+// Steps per block: a panel of B fits into L1 or L2, and C is rarely read again.
 constexpr std::int64_t kStepsOfBlock = 512;
 
 // Computes C[rows, cols] on the calling thread. Returns early once `stop` is requested; throws
@@ -29,8 +29,9 @@ constexpr std::int64_t kStepsOfBlock = 512;
 // operand that is read in place:
 //   Word                                 the word's type
 //   steps(), mr(), nr()                  number of steps; sizes of a full tile
-//   most_steps()                         per block; from the shape only, because C adds the sums of
-//                                        blocks, so that they determine its rounding
+//   most_steps()                         per block; from the shape and whether A is transposed
+//   only,
+//                                        because the sums of blocks, which C adds, are rounded
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
 //   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
 //   pack_a(row, rows, steps, Word* out)  packs neighbouring strips of mr rows

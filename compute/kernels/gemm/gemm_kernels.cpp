@@ -22,8 +22,8 @@ using V = hn::Vec<D>;
 constexpr int kLine = 16;  // floats per cache line
 // Rows of B between the one in use and the one that is prefetched.
 constexpr std::int64_t kRowsToPrefetch = 16;
-// Whether TileArgs::fetches_b counts. Zen 3 loses up to a quarter of its peak by prefetching what
-// L1 already has.
+// Whether B is prefetched while it is packed, and where TileArgs::fetches_b asks for it. Zen 3
+// loses up to a quarter of its peak by prefetching what L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
 // MR*NV accumulators, NV vectors of B and one of A must fit in the 32 (AVX-512) or 16 registers. A
@@ -131,11 +131,10 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
-  constexpr bool kFetch = kFetchesB;
   if (kLoadsParts && partial < kLanes) {
     AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
-  } else if (kFetch && (kPack || t.fetches_b)) {
-    AddTerms<kRows, kVecs, false, kPack, kFetch, A>(t, acc, kLanes);
+  } else if (kFetchesB && (kPack || t.fetches_b)) {
+    AddTerms<kRows, kVecs, false, kPack, kFetchesB, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }

@@ -16,7 +16,7 @@ Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
                    std::int64_t col_tiles) {
   // Parts are long enough to hide the cost of handing them out and of packing an operand again.
   constexpr double kPartFlop = 1e8, kMostPerThread = 4;
-  // Times of reading a strip of A and of packing a strip of B from L3, in times of a tile.
+  // Costs in tiles: reading a strip of A; packing a strip of B from L3.
   constexpr double kReadA = 0.3, kPackB = 2;
   if (pool == nullptr || pool->size() == 1) return {};
   const int threads = pool->size();

@@ -185,7 +185,7 @@ TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
   lab.view.forms.memory.shape = "1000000,1000000";
   lab.frames(2);
   EXPECT_EQ(lab.backend.find("memory/size")->label,
-            "Elements: 1,000,000,000,000 x 4 B = 3.64 TiB, more than cpu:0 has");
+            "Elements: 1,000,000,000,000 x 4 B = 3.64 TiB, more than the memory limit of cpu:0");
 }
 
 TEST(MemoryPage, LeavesCreatingToTheForm) {

@@ -23,8 +23,8 @@ constexpr std::array kLessonMarkers = {plot::Marker::Circle,   plot::Marker::Squ
 std::string spread(const Timing& t) {
   if (t.n == 0) return {};
   const double range = t.median_s > 0 ? (t.p90_s - t.p10_s) / t.median_s : 0;
-  return t.unstable ? trf("{} runs, p10 to p90: {}, unstable", t.n, percent(range))
-                    : trf("{} runs, p10 to p90: {}", t.n, percent(range));
+  return t.unstable ? trf("{} runs, p90 - p10: {} of the median, unstable", t.n, percent(range))
+                    : trf("{} runs, p90 - p10: {} of the median", t.n, percent(range));
 }
 
 // --- measured -------------------------------------------------------------------------------

@@ -193,12 +193,6 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   });
 }
 
-void remember_height(Ui& ui, float& known, float pixels) {
-  const float height = std::ceil(pixels / ui.scale);
-  if (known != height) ui.wants_layout = true;
-  known = height;
-}
-
 // A part of a card that scrolls if it is higher than `room` pixels.
 class ScrolledPart {
  public:

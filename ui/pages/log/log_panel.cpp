@@ -127,7 +127,7 @@ void tools(const Panel& p) {
     control_label(p.ui, tr("Severity"));
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));  // to the middle of a field
     Row row(p.ui, {1, 1, 1});
-    const char* const jobs = tr("Number of jobs with such lines");
+    const char* const jobs = tr("Jobs with such lines, and lines of no job");
     row.next();
     checkbox(p.ui, "log/info", counted(p, tr("Info"), Severity::Info), form.info, jobs);
     row.next();

@@ -32,8 +32,8 @@ ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel);
 Device shown_device(const Panel& p, const MatmulResults& results);
 // Selects that device; draws nothing if only one has results.
 void draw_device_choice(const Panel& p, const MatmulResults& results);
-// "Three loops (naive)": the title with the name of the legends and of the command line, which
-// stands alone where there is no room.
+// "Three loops (naive)": the title with the name of the legends and of the command line. Where
+// there is no room, callers show the name only.
 std::string titled_name(const std::string& name, const std::string& title);
 // Identifies a kernel among the results of several devices: "cpu:1 packed".
 std::string kernel_key(Device device, std::string_view kernel);

@@ -125,7 +125,8 @@ std::string size_text(const MakeTensor& command, const MachineInfo& machine) {
           size_of(command.dtype), format_bytes(static_cast<std::int64_t>(bytes)));
   return fits_device(command, machine)
              ? text
-             : text + ", " + trf("more than {} has", lab::to_string(command.device));
+             : text + ", " +
+                   trf("more than the memory limit of {}", lab::to_string(command.device));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
@@ -332,12 +333,12 @@ std::vector<TensorStatement> parsed(std::string_view text) {
 // the field should have the keyboard again.
 bool settle_statement(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  if (!form.sent || busy(p)) return false;
+  if (!form.sent || busy(p) || ImGui::IsAnyItemActive()) return false;
   const MemoryForm::Sent sent = *std::exchange(form.sent, std::nullopt);
   const PageState& state = p.model.state(Page::Memory);
   const bool done = state.job != sent.after && state.phase == Phase::Done && !state.cancelled;
   if (done && form.statement == sent.statement) form.statement.clear();
-  return sent.by_enter && !ImGui::IsAnyItemActive();
+  return sent.by_enter;
 }
 
 void statement_field(const Panel& p) {
@@ -571,7 +572,7 @@ bool mismatch_box(const Panel& p) {
   return true;
 }
 
-// A failed statement is still in its field, and no device grows.
+// A failed statement is still in its field, and a tensor above the device's limit never fits.
 bool offers_retry(const Panel& p) {
   const auto& command = p.model.state(Page::Memory).command;
   if (!command || std::holds_alternative<RunTensorCode>(*command)) return false;

@@ -26,13 +26,13 @@ double account_of(DeviceContext& device) {
 
 // Bytes of the whole pages that hold the tensor and are in main memory. The growth of the process
 // would be smaller: the allocator reuses freed pages.
-double resident_bytes(Tensor& x) {
+std::optional<double> resident_bytes(Tensor& x) {
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   const auto into_page = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(x.data()) %
                                                    static_cast<std::uintptr_t>(page));
   const std::int64_t span = into_page + x.bytes();
   std::vector<unsigned char> pages(static_cast<std::size_t>((span + page - 1) / page));
-  if (::mincore(x.data() - into_page, static_cast<std::size_t>(span), pages.data()) != 0) return 0;
+  if (::mincore(x.data() - into_page, static_cast<std::size_t>(span), pages.data()) != 0) return {};
   const auto resident =
       std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
   return static_cast<double>(resident * page);
@@ -84,9 +84,8 @@ void run_tensors_lesson(LessonStage& stage) {
     Tensor x = rand(device, {n, n}, 1);
     grown = account_of(device) - before;
     stage.count(series, grown, "B");
-    if (!is_gpu(device.device())) {
-      stage.count(tr("its pages in main memory"), resident_bytes(x), "B");
-    }
+    const auto pages = is_gpu(device.device()) ? std::nullopt : resident_bytes(x);
+    if (pages) stage.count(tr("its pages in main memory"), *pages, "B");
   }
   const double after = account_of(device);
   stage.count(tr("left after the tensor is gone"), after - before, "B");

@@ -306,7 +306,8 @@ TEST(Gemm, SplitsFewTermsByRows) {
 
 // Also with few columns, which are summed in longer blocks of terms.
 TEST(Gemm, IsBitIdenticalAcrossRunsAndThreads) {
-  for (const Case& s : {Case{150, 270, 700}, Case{300, 75, 1500}, Case{500, 20, 1500}}) {
+  for (const Case& s :
+       {Case{150, 270, 700}, Case{300, 75, 1500}, Case{500, 20, 1500}, Case{8, 120, 1500}}) {
     SCOPED_TRACE(to_string(s));
     Product first(s, /*integers=*/false);
     ThreadPool two({0, 0});

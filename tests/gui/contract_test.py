@@ -330,9 +330,9 @@ def case_class(program, home):
 
 
 def case_transfer(program, home):
-    """Copies between two CPU devices, with one thread and with all threads."""
+    """Copies between two CPU devices, with one thread and with all threads; pointer chase needs a GPU."""
     follow_all("transfer", json_of(program, home, "transfer", "--sizes", "4KiB,64KiB,1MiB,4MiB",
-                                   "--ops", "copy,triad", "--threads", "both", "--cpu-devices", "2",
+                                   "--ops", "copy,triad,chase", "--threads", "both", "--cpu-devices", "2",
                                    *SHORT),
                "transfer sample.op", "transfer done.fits", "skip.reason")  # fmt: skip
 

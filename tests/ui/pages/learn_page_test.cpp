@@ -564,7 +564,7 @@ TEST(LearnPage, WritesTheSpreadOfTimesAsItsPercentiles) {
   lab.frames(40);
   const ui::WidgetRect* tooltip = lab.backend.find("tooltip");
   ASSERT_NE(tooltip, nullptr);
-  EXPECT_NE(tooltip->value.find("p10 to p90: 30"), std::string::npos) << tooltip->value;
+  EXPECT_NE(tooltip->value.find("p90 - p10: 30"), std::string::npos) << tooltip->value;
 }
 
 TEST(LearnPage, OffersNoParameterInAStageWithoutOne) {

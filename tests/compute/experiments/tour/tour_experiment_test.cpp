@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,17 +45,6 @@ Figures complete_figures(const test::Probe& probe) {
     if (one.complete) EXPECT_TRUE(figures.emplace(std::pair{one.device, one.question}, one).second);
   }
   return figures;
-}
-
-TEST(TourExperiment, CountsTheDevicesThatItMeasures) {
-  test::Probe probe(2);
-  preset_bandwidths(probe.machine, memory_only());
-  probe.run(*make_tour_experiment(quick()));
-  std::set<std::string> devices;
-  for (const Progress& progress : probe.all<Progress>()) {
-    if (progress.done < 1) devices.insert(progress.what.substr(0, progress.what.find(',')));
-  }
-  EXPECT_EQ(devices, (std::set<std::string>{"device 1 of 2", "device 2 of 2"}));
 }
 
 TEST(TourExperiment, AnswersEveryQuestionForEveryDevice) {

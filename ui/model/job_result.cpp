@@ -23,7 +23,7 @@ std::string result_of(const TourResults& results) {
     }
   }
   if (values.empty()) return "";
-  const std::string first =
+  std::string first =
       fmt::format("{} {}", lab::to_string(results.figures.front().device), fmt::join(values, ", "));
   if (others.empty()) return first;
   return others.size() == 1 ? trf("{}; 1 more device measured", first)

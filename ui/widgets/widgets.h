@@ -87,9 +87,9 @@ void fact(Ui& ui, std::string_view label, std::string_view value, std::string_vi
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {}, float value_at = 0);
+enum class HintSide { Below, Left };  // Left: of an item between others that must stay visible
 // Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
 // it. The visible text is recorded as the widget "tooltip".
-enum class HintSide { Below, Left };  // Left: of an item between others that must stay visible
 void hint(Ui& ui, std::string_view text, HintSide side = HintSide::Below);
 // One sentence with an icon in the state's colour.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);

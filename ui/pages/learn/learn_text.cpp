@@ -193,7 +193,7 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   });
 }
 
-// A part of a card that scrolls if it is higher than `room` pixels.
+// Content of a card that scrolls once it is higher than `room` pixels.
 class ScrolledPart {
  public:
   ScrolledPart(const Panel& p, const std::string& path, float room)

@@ -110,7 +110,7 @@ double bytes_of(const MakeTensor& command) {
   return elements_of(command) * static_cast<double>(size_of(command.dtype));
 }
 
-// Whether the device may hold so much, if nothing else is in use.
+// Whether the tensor is within the device's memory limit.
 bool fits_device(const MakeTensor& command, const MachineInfo& machine) {
   const auto device = std::ranges::find(machine.devices, command.device, &DeviceInfo::device);
   return device == machine.devices.end() || device->memory_limit_bytes <= 0 ||

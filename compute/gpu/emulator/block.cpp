@@ -27,6 +27,7 @@ std::string state_of(const SimtThread& thread) {
   switch (thread.state) {
     case SimtThread::State::Ready: return "runs";
     case SimtThread::State::AtBarrier: return "at sync_threads, " + to_string(thread.barrier);
+    case SimtThread::State::AtPhase: return "at barrier_wait, " + to_string(thread.barrier);
     case SimtThread::State::InWarpOperation:
       return std::string("in ") + thread.request.name + ", " + to_string(thread.request.where);
     case SimtThread::State::Left: return "left the kernel";
@@ -182,6 +183,27 @@ std::uint32_t Block::thread_of_launch() const {
 void Block::sync_threads(const Where& where) {
   self().barrier = where;
   wait(SimtThread::State::AtBarrier);
+}
+
+void Block::wait_for_phase(const PhaseBarrier& barrier, int parity, const Where& where) {
+  while (!barrier.has_ended(parity)) {
+    self().barrier = where;
+    wait(SimtThread::State::AtPhase);
+  }
+}
+
+void Block::end_phase(PhaseBarrier& barrier) {
+  if (barrier.missing > 0 || barrier.expected_bytes != 0) return;
+  for (const BoxPiece& piece : barrier.pieces) {
+    piece.array->arrive({piece.offset, piece.bytes.size(), piece.bytes.size(), 4},
+                        piece.bytes.data());
+  }
+  barrier.pieces.clear();
+  barrier.missing = barrier.arrivals;
+  ++barrier.ended_phases;
+  for (SimtThread& t : threads_) {
+    if (t.state == SimtThread::State::AtPhase) t.state = SimtThread::State::Ready;
+  }
 }
 
 std::span<SimtThread> Block::warp_of(const SimtThread& thread) {

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/gpu/emulator/fault.h"
@@ -35,13 +37,31 @@ struct WarpRequest {
   const void* arguments = nullptr;  // of operations with more than these, in the lane's stack
 };
 
+// 16 bytes of a box on their way to shared memory.
+struct BoxPiece {
+  SharedArray* array;
+  std::ptrdiff_t offset;
+  std::array<std::byte, 16> bytes;
+};
+
+// A barrier of copy_engine.h.
+struct PhaseBarrier {
+  int arrivals = 0;
+  int missing = 0;  // of this phase
+  std::int64_t expected_bytes = 0;
+  int ended_phases = 0;
+  std::vector<BoxPiece> pieces = {};
+
+  bool has_ended(int parity) const { return ended_phases % 2 != parity; }
+};
+
 struct SimtThread {
-  enum class State { Ready, AtBarrier, InWarpOperation, Left };
+  enum class State { Ready, AtBarrier, AtPhase, InWarpOperation, Left };
 
   Index3 index;
   ThreadTime time;
   State state = State::Ready;
-  Where barrier;
+  Where barrier;  // also of a wait for a phase
   WarpRequest request;
   AsyncCopies copies;
   Fiber* fiber = nullptr;  // null before it begins and after it has left
@@ -97,6 +117,11 @@ class Block {
   SharedMemory& shared() { return shared_; }
   GlobalMemory& global() { return global_; }
   void sync_threads(const Where& where);
+  // The barrier at an address of shared memory, an array and an offset in bytes.
+  PhaseBarrier& barrier(const std::pair<SharedArray*, std::ptrdiff_t>& at) { return phases_[at]; }
+  void wait_for_phase(const PhaseBarrier& barrier, int parity, const Where& where);
+  // Ends the barrier's phase if nothing is missing: its pieces arrive.
+  void end_phase(PhaseBarrier& barrier);
   // Waits for the other lanes; returns self()'s request with `out` filled in.
   const WarpRequest& meet(const WarpRequest& request);
 
@@ -121,6 +146,7 @@ class Block {
   GlobalMemory& global_;
   FiberPool& fibers_;
   std::vector<SimtThread> threads_;
+  std::map<std::pair<SharedArray*, std::ptrdiff_t>, PhaseBarrier> phases_;
   SimtThread* running_ = nullptr;
   std::exception_ptr failure_;
   bool cancelled_ = false;

@@ -26,6 +26,9 @@ inline float fma(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 
+inline float own_register(float x) {
+  return x;
+}
 inline float float_of(std::uint32_t bits) {
   return std::bit_cast<float>(bits);
 }

@@ -17,6 +17,9 @@ Index3 block_dim();
 Index3 grid_dim();
 int lane();
 int warp();
+inline int uniform_warp() {
+  return warp();
+}
 
 void sync_threads(const Where& where = Where::here());
 void sync_warp(std::uint32_t mask = kFullWarp, const Where& where = Where::here());

@@ -23,9 +23,10 @@ Box box_at(const SharedPtr<T>& first) {
   return {&first.here(), first.byte_offset()};
 }
 
-inline void publish_stores() {}
 inline void wgmma_begin() {}
 inline void wgmma_commit() {}
+template <int kPending>
+void wgmma_wait() {}
 template <int kEighths>
 void wgmma_finish(float (&)[kEighths][4]) {}
 
@@ -41,7 +42,7 @@ void multiply_boxes(Element16 element, float (*sums)[4], int columns, const BoxO
 template <Element16 kElement, bool kASlots, bool kBSlots, int kEighths>
 void wgmma(float (&sums)[kEighths][4], const Box& a, const Box& b, int step,
            const Where& where = Where::here()) {
-  static_assert(kEighths == 8 || kEighths == 16);
+  static_assert(kEighths == 8 || kEighths == 16 || kEighths == 24);
   multiply_boxes(kElement, sums, kEighths * 8, {a, kASlots}, {b, kBSlots}, step, where);
 }
 

@@ -64,6 +64,8 @@
 //   thread_idx(), block_idx(), block_dim(), grid_dim()   Index3
 //   lane(), warp()               indices within x; require a block with x only, or an x extent
 //                                that is a multiple of 32
+//   uniform_warp()               warp(), called by all lanes, which tells the compiler that what is
+//                                computed from it is the same in all of them
 //   sync_threads(), sync_warp()
 //   shuffle(v, lane), shuffle_up(v, n), shuffle_down(v, n), shuffle_xor(v, bits)   32-bit v
 //   vote_all(p), vote_any(p), ballot(p)
@@ -73,6 +75,10 @@
 // Numbers
 //   fma(a, b, c)                 float, one rounding
 //   float_of(bits), bits_of(x)   the float with these bits, a uint32_t, and the reverse
+//   own_register(x)              x in a register that the compiler chooses apart from x's. A vector
+//                                store wants its values in neighbouring registers; sums that are
+//                                kept there meet the other operands of a multiply in the same bank
+//                                of the register file, which reads one register per clock and bank
 //   to_bf16(x), from_bf16(bits)  bf16 bits in a uint16_t; round to nearest, ties to even
 //   pack_bf16(low, high)         two bf16 values in a uint32_t, `low` in the low half
 //   pack_fp16(low, high)         likewise of FP16; 65520 and more become infinite

@@ -51,6 +51,9 @@ LAB_DEVICE int lane() {
 LAB_DEVICE int warp() {
   return int(threadIdx.x / 32);
 }
+LAB_DEVICE int uniform_warp() {
+  return __shfl_sync(kFullWarp, warp(), 0);
+}
 
 LAB_DEVICE void sync_threads() {
   __syncthreads();
@@ -176,6 +179,11 @@ LAB_DEVICE float fma(float a, float b, float c) {
   return __fmaf_rn(a, b, c);
 }
 
+LAB_DEVICE float own_register(float x) {
+  std::uint32_t bits;  // a permutation of bytes, which ptxas does not see to be none
+  asm volatile("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(bits) : "r"(__float_as_uint(x)));
+  return __uint_as_float(bits);
+}
 LAB_DEVICE float float_of(std::uint32_t bits) {
   return __uint_as_float(bits);
 }

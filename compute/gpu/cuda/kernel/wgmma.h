@@ -1,7 +1,7 @@
 #pragma once
 // wgmma in the vocabulary of simt.h, for operands of 16 bits per element in shared memory: a
 // warpgroup, 128 threads with neighbouring warps from a multiple of 4 on, multiplies [64, 16] by
-// [16, N], N = 64 or 128.
+// [16, N], N = 64, 128 or 192.
 //
 // An operand is in boxes of 128-byte rows. A row holds 64 slots (terms of the product) of a row of
 // A or of a column of B; or a slot of 64 rows or columns, with 64 slots per box and the box of the
@@ -13,7 +13,6 @@
 //   first_box(shared)         the first element of dynamic shared memory at a multiple of 1024
 //                             bytes; the memory needs kBoxAlignment bytes more than the boxes
 //   box_at(p)                 the Box at the element p
-//   publish_stores()          makes this thread's copies visible to wgmma; before the barrier
 //   wgmma_begin()             before the first wgmma of a group
 //   wgmma<kElement, kASlots, kBSlots>(sums, a, b, step)
 //                             sums += A * B, asynchronous, of elements of type kElement, an
@@ -22,7 +21,11 @@
 //                             w = warp() % 4, g = lane() / 4, q = lane() % 4, sums[j][i] is row
 //                             16w + g (+8: i >= 2), column 8j + 2q + i % 2
 //   wgmma_commit()            after the last wgmma of a group
+//   wgmma_wait<N>()           waits until at most the N > 0 newest groups are pending; the boxes of
+//                             the others have been read
 //   wgmma_finish(sums)        waits for all groups; before, neither sums nor boxes may be touched
+//
+// copy_engine.h has the copies into boxes.
 //
 // The emulator multiplies at once, so it does not detect boxes that are overwritten too early, but
 // races, pending copies and bounds. Device: sm_90a only.

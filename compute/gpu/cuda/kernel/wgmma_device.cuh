@@ -16,14 +16,15 @@ LAB_DEVICE Box box_at(const T* first) {
   return shared_address(first);
 }
 
-LAB_DEVICE void publish_stores() {
-  cuda_matmul::hopper::publish_stores();
-}
 LAB_DEVICE void wgmma_begin() {
   cuda_matmul::hopper::begin_group();
 }
 LAB_DEVICE void wgmma_commit() {
   cuda_matmul::hopper::commit_group();
+}
+template <int kPending>
+LAB_DEVICE void wgmma_wait() {
+  cuda_matmul::hopper::wait_group<kPending>();
 }
 
 #define LAB_SUMS_OF_1(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
@@ -57,6 +58,17 @@ LAB_DEVICE void wgmma_commit() {
             "%64", "%65", "%66", "%67", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), \
             LAB_SUMS_OF_4(12))
 
+#define LAB_WGMMA_192(types)                                                                   \
+  LAB_WGMMA("192", types,                                                                      \
+            LAB_FIRST_32                                                                       \
+            ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "         \
+            "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "           \
+            "%60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, " \
+            "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, " \
+            "%92, %93, %94, %95",                                                              \
+            "%96", "%97", "%98", "%99", LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8),  \
+            LAB_SUMS_OF_4(12), LAB_SUMS_OF_4(16), LAB_SUMS_OF_4(20))
+
 template <Element16 kElement, bool kASlots, bool kBSlots>
 LAB_DEVICE void multiply_boxes(float (&d)[8][4], std::uint64_t a, std::uint64_t b) {
   if constexpr (kElement == Element16::Bf16) {
@@ -73,6 +85,14 @@ LAB_DEVICE void multiply_boxes(float (&d)[16][4], std::uint64_t a, std::uint64_t
     LAB_WGMMA_128("f16.f16");
   }
 }
+template <Element16 kElement, bool kASlots, bool kBSlots>
+LAB_DEVICE void multiply_boxes(float (&d)[24][4], std::uint64_t a, std::uint64_t b) {
+  if constexpr (kElement == Element16::Bf16) {
+    LAB_WGMMA_192("bf16.bf16");
+  } else {
+    LAB_WGMMA_192("f16.f16");
+  }
+}
 
 // The operands keep the compiler from touching the sums earlier.
 LAB_DEVICE void wgmma_finish(float (&d)[8][4]) {
@@ -82,7 +102,13 @@ LAB_DEVICE void wgmma_finish(float (&d)[16][4]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;"
                : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12)::"memory");
 }
+LAB_DEVICE void wgmma_finish(float (&d)[24][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;"
+               : LAB_SUMS_OF_4(0), LAB_SUMS_OF_4(4), LAB_SUMS_OF_4(8), LAB_SUMS_OF_4(12),
+                 LAB_SUMS_OF_4(16), LAB_SUMS_OF_4(20)::"memory");
+}
 
+#undef LAB_WGMMA_192
 #undef LAB_WGMMA_128
 #undef LAB_WGMMA_64
 #undef LAB_FIRST_32
@@ -90,11 +116,17 @@ LAB_DEVICE void wgmma_finish(float (&d)[16][4]) {
 #undef LAB_SUMS_OF_4
 #undef LAB_SUMS_OF_1
 
+// The step moves the descriptor's address, in its lowest bits, which shared memory does not fill.
 template <bool kSlots>
 LAB_DEVICE std::uint64_t descriptor_of(Box box, int step) {
   namespace hopper = cuda_matmul::hopper;
-  if constexpr (kSlots) return hopper::descriptor_rows(box, step * hopper::kStepBytes);
-  return hopper::descriptor_columns(box, step * kWgmmaSlots, kBoxBytes);
+  constexpr int kUnit = 16;
+  constexpr int kStepUnits = (kSlots ? hopper::kStepBytes : kWgmmaSlots * kBoxRowBytes) / kUnit;
+  const std::uint64_t first =
+      kSlots ? hopper::descriptor_rows(box, 0) : hopper::descriptor_columns(box, 0, kBoxBytes);
+  const auto low =
+      static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(step * kStepUnits);
+  return (first >> 32) << 32 | low;
 }
 
 template <Element16 kElement, bool kASlots, bool kBSlots, int kEighths>

@@ -16,6 +16,8 @@
 //
 //   launcher.template launch<Kernel>(LaunchGrid grid, const Kernel::Args& args, GpuStream& stream);
 //   launcher.multiprocessors()   of the GPU; for blocks that compute several tiles
+//   launcher.map(boxes)          the BoxMap of PixelBoxes or WeightBoxes (copy_engine.h), for
+//                                kernels of compute capability 9.0
 #include <cstdint>
 
 namespace lab::cuda {

@@ -1,5 +1,6 @@
 #pragma once
 // Launches the kernels of compute/gpu/cuda/layers on an emulated GPU (launch_grid.h).
+#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/emulator/device/emulated_device.h"
 
@@ -10,6 +11,10 @@ class EmulatedLauncher {
   explicit EmulatedLauncher(EmulatedDevice& gpu) : gpu_(gpu) {}
 
   int multiprocessors() const { return 1; }
+  template <class Boxes>
+  simt::BoxMap map(const Boxes& boxes) const {
+    return {boxes};
+  }
 
   template <class Kernel>
   void launch(const cuda::LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {

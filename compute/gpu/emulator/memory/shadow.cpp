@@ -96,6 +96,11 @@ Conflict ShadowCell::begin_copy(const ThreadTime& me) {
   return {};
 }
 
+void ShadowCell::arrive() {
+  *this = ShadowCell();
+  writer_ = 0;
+}
+
 void ShadowCell::end_copy(const ThreadTime& me) {
   copier_ = -1;
   write_epoch_ = me.epoch;

@@ -66,6 +66,8 @@ class ShadowCell {
   // copy_async: a write whose bytes must not be accessed until `me` has waited.
   Conflict begin_copy(const ThreadTime& me);
   void end_copy(const ThreadTime& me);
+  // A write by no thread, ordered before every later access.
+  void arrive();
 
  private:
   Conflict not_readable() const;

@@ -127,6 +127,15 @@ void SharedArray::end_copy(const Access& at, const void* from, const ThreadTime&
   std::memcpy(memory_.get() + at.offset, from, at.size);
 }
 
+void SharedArray::arrive(const Access& at, const void* from) {
+  const ThreadTime nobody{};
+  each_cell(at, "copy", nobody, [&](ShadowCell& cell) {
+    cell.arrive();
+    return Conflict();
+  });
+  std::memcpy(memory_.get() + at.offset, from, at.size);
+}
+
 void SharedMemory::begin_block() {
   for (Declared& d : arrays_) d.in_this_block = false;
   if (dynamic_) dynamic_->poison();

@@ -42,6 +42,8 @@ class SharedArray {
   void* atomic(const Access& at, const ThreadTime& me);
   void begin_copy(const Access& at, const ThreadTime& me);
   void end_copy(const Access& at, const void* from, const ThreadTime& me);
+  // A copy that no thread makes.
+  void arrive(const Access& at, const void* from);
 
  private:
   void check(const Access& at, const char* what) const;

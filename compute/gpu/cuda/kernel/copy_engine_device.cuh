@@ -1,0 +1,67 @@
+#pragma once
+// The definitions of copy_engine.h for nvcc. Include copy_engine.h, not this header.
+#include <cuda.h>
+
+#include "compute/gpu/cuda/matmul/rungs/hopper.cuh"
+
+namespace lab::simt {
+
+struct BoxMap {
+  CUtensorMap map;
+};
+
+LAB_DEVICE void barrier_init(Barrier* barrier, int arrivals) {
+  cuda_matmul::hopper::init(barrier, arrivals);
+}
+LAB_DEVICE void publish_barriers() {
+  cuda_matmul::hopper::publish_barriers();
+}
+LAB_DEVICE void barrier_arrive(Barrier* barrier) {
+  cuda_matmul::hopper::arrive(barrier);
+}
+LAB_DEVICE void barrier_expect(Barrier* barrier, int bytes) {
+  cuda_matmul::hopper::arrive_expecting(barrier, bytes);
+}
+// One asm statement, as in hopper.cuh.
+LAB_DEVICE void barrier_wait(Barrier* barrier, int parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      ".reg .b64 begin, now;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 begin, %%clock64;\n"
+      "retry:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 now, %%clock64;\n"
+      "sub.s64 now, now, begin;\n"
+      "setp.lt.s64 p, now, %2;\n"
+      "@p bra retry;\n"
+      "trap;\n"
+      "done:\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(parity), "n"(cuda_matmul::kLongestWait_clocks)
+      : "memory");
+}
+
+LAB_DEVICE void copy_pixels(Box to, const BoxMap& from, int first_channel, const PixelPlace& place,
+                            int tap_x, int tap_y, Barrier* done) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};" ::"r"(to),
+      "l"(&from.map), "r"(first_channel), "r"(place.x), "r"(place.y), "r"(place.image),
+      "r"(shared_address(done)), "h"(static_cast<std::uint16_t>(tap_x)),
+      "h"(static_cast<std::uint16_t>(tap_y))
+      : "memory");
+}
+LAB_DEVICE void copy_weights(Box to, const BoxMap& from, int first_channel, int tap, int first_row,
+                             Barrier* done) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+      "l"(&from.map), "r"(first_channel), "r"(tap), "r"(first_row), "r"(shared_address(done))
+      : "memory");
+}
+
+}  // namespace lab::simt

@@ -6,9 +6,9 @@ namespace lab::cuda_matmul {
 namespace {
 
 constexpr int kPeakThreads = 256;
-constexpr int kFmaBlocks = 4, kMmaBlocks = 2;                     // blocks per SM
-constexpr int kFmaChains = 8, kMultipliers = 4, kFmaRepeats = 8;  // 256 multiply-adds per thread
-constexpr int kMmaChains = 8, kMmaRepeats = 8;                    // 128 instructions per warp
+constexpr int kFmaBlocks = 4, kMmaBlocks = 2;                      // blocks per SM
+constexpr int kFmaChains = 8, kMultipliers = 4, kFmaRepeats = 16;  // 512 multiply-adds per thread
+constexpr int kMmaChains = 8, kMmaRepeats = 8;                     // 128 instructions per warp
 
 __device__ float peak_sums[kPeakSums];
 

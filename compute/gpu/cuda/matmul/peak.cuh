@@ -70,20 +70,21 @@ LAB_DEVICE std::uint32_t first_peak_index() {
   return std::uint32_t(thread) * kPeakWords;
 }
 
-// Each thread has kChains chains of dependent multiply-adds.
+// Each thread has kChains chains of dependent multiply-adds. Their addends are constants of the
+// code, and the multiplier stays in a latch of the multipliers: with three registers, two in the
+// same bank of the register file would take a second clock.
 template <int kChains, int kMultipliers, int kRepeats>
 LAB_DEVICE void fp32_peak_body(const PeakArgs& args) {
-  static_assert(2 * kChains + kMultipliers <= kPeakWords);
+  static_assert(kChains + kMultipliers <= kPeakWords);
   const std::uint32_t first = first_peak_index();
   float x[kChains], b[kChains], a[kMultipliers];
   LAB_UNROLL
   for (int j = 0; j < kChains; ++j) {
     x[j] = peak_operand(first + j);
-    b[j] = peak_operand(first + kChains + j);
+    b[j] = peak_operand(j);
   }
   LAB_UNROLL
-  for (int s = 0; s < kMultipliers; ++s)
-    a[s] = kPeakDamping * peak_operand(first + 2 * kChains + s);
+  for (int s = 0; s < kMultipliers; ++s) a[s] = kPeakDamping * peak_operand(first + kChains + s);
   LAB_NO_UNROLL
   for (std::int64_t round = 0; round < args.rounds; ++round) {
     LAB_UNROLL

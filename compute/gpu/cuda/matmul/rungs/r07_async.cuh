@@ -49,8 +49,9 @@ struct PlainRows {  // the lanes read neighbouring columns of one row of B
   LAB_DEVICE static constexpr int b(int /*term*/) { return 0; }
 };
 
-// A thread's part of its warp's tile: rows 8 apart, and chunks of 4 columns 16 apart.
-template <Tiling kTile>
+// A thread's part of its warp's tile: rows 8 apart, and chunks of 4 columns 16 apart. kAlternates:
+// every other row is multiplied from its last column to its first.
+template <Tiling kTile, bool kAlternates>
 class SimtWarp {
  public:
   static constexpr int kTileSteps = kTile.k;
@@ -79,8 +80,7 @@ class SimtWarp {
     for (int i = 0; i < kTile.thread_m; ++i) {
       LAB_UNROLL
       for (int jj = 0; jj < kTile.thread_n; ++jj) {
-        // Alternating direction, so that consecutive multiplies share an operand register.
-        const int j = i % 2 == 0 ? jj : kTile.thread_n - 1 - jj;
+        const int j = kAlternates && i % 2 != 0 ? kTile.thread_n - 1 - jj : jj;
         sums_[i][j] = simt::fma(a_[i][s % kChunk], b_[s % 2][j], sums_[i][j]);
       }
       if (s % kChunk == kChunk - 1) load_a(stage, i, next / kChunk);
@@ -128,7 +128,10 @@ class SimtWarp {
 // block [kTile.threads()], grid: tiles of C, kTile.shared_bytes() of dynamic shared memory
 template <Tiling kTile, bool kAligned>
 LAB_DEVICE void multiply(AsyncRung, MatmulArgs args) {
-  pipelined_product<kTile, kAligned, PlainRows, SimtWarp<kTile>>(args);
+  // The register file reads one register per clock and bank. These are the orders for which ptxas
+  // chooses fewest operands in the same bank.
+  constexpr bool kAlternates = !kAligned;
+  pipelined_product<kTile, kAligned, PlainRows, SimtWarp<kTile, kAlternates>>(args);
 }
 
 }  // namespace lab::cuda_matmul

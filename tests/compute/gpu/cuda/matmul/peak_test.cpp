@@ -50,10 +50,10 @@ Sum fp32_sum(int warp, std::int64_t rounds) {
     const std::uint32_t first = first_index(warp, lane);
     for (std::uint32_t j = 0; j < kChains; ++j) {
       double x = peak_operand(first + j);
-      const double b = peak_operand(first + kChains + j);
+      const double b = peak_operand(j);
       for (std::int64_t i = 0; i < rounds * kRepeats * kMultipliers; ++i) {
         const auto s = static_cast<std::uint32_t>(i % kMultipliers);
-        x = double{kPeakDamping * peak_operand(first + 2 * kChains + s)} * x + b;
+        x = double{kPeakDamping * peak_operand(first + kChains + s)} * x + b;
       }
       EXPECT_LT(std::abs(x), 4);
       sum.add(x);

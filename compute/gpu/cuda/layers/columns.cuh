@@ -181,7 +181,7 @@ LAB_DEVICE void write_block_sums(const Sum (&mine)[kSums][kWidth], double* parti
 }
 
 // ---- The second step: one block adds the partial sums of kTotalColumns columns.
-inline constexpr int kTotalColumns = 8;
+inline constexpr int kTotalColumns = 4;
 inline constexpr int kTotalDown = kColumnThreads / kTotalColumns;
 
 inline LaunchGrid total_grid(const ColumnPlan& plan) {
@@ -198,13 +198,14 @@ struct TotalPlace {
   LAB_DEVICE bool has_total(int columns) const { return down == 0 && column < columns; }
 };
 
-// totals[s] = the sum over chunks; valid where place.has_total().
+// totals[s] = the sum over chunks, in pairs; valid where place.has_total().
 template <int kSums>
 LAB_DEVICE void total_sums(double (&totals)[kSums], const double* partials, int chunks, int columns,
                            const TotalPlace& place) {
   LAB_SHARED(double, sums, kSums* kColumnThreads);
   const int t = simt::thread_idx().x;
-  double mine[kSums] = {};
+  LAB_UNROLL
+  for (int s = 0; s < kSums; ++s) totals[s] = 0;
   if (place.column < columns) {
     const auto from = simt::global(partials) + place.column;
     LAB_UNROLL_BY(8)
@@ -212,19 +213,22 @@ LAB_DEVICE void total_sums(double (&totals)[kSums], const double* partials, int 
       LAB_UNROLL
       for (int s = 0; s < kSums; ++s) {
         const double part = from[(std::int64_t{chunk} * kSums + s) * columns];
-        mine[s] += part;
+        totals[s] += part;
       }
     }
   }
   LAB_UNROLL
-  for (int s = 0; s < kSums; ++s) sums[s * kColumnThreads + t] = mine[s];
-  simt::sync_threads();
-  LAB_UNROLL
-  for (int s = 0; s < kSums; ++s) {
-    totals[s] = 0;
-    if (place.down == 0) {
-      for (int d = 0; d < kTotalDown; ++d) {
-        totals[s] += sums[s * kColumnThreads + d * kTotalColumns + t];
+  for (int half = kTotalDown / 2; half > 0; half /= 2) {
+    if (place.down >= half && place.down < 2 * half) {
+      LAB_UNROLL
+      for (int s = 0; s < kSums; ++s) sums[s * kColumnThreads + t] = totals[s];
+    }
+    simt::sync_threads();
+    if (place.down < half) {
+      LAB_UNROLL
+      for (int s = 0; s < kSums; ++s) {
+        const double more = sums[s * kColumnThreads + t + half * kTotalColumns];
+        totals[s] += more;
       }
     }
   }

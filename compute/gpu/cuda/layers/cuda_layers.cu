@@ -1,6 +1,9 @@
 #include "compute/gpu/cuda/layers/cuda_layers.h"
 
+#include <cudaTypedefs.h>
+
 #include <mutex>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -54,12 +57,79 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+constexpr unsigned kEncoderVersion = 12000;  // CUDA version of these signatures
+
+// Null if the driver lacks the function. The driver is not linked, because a machine may have none.
+template <class Function>
+Function driver_function(const char* name) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  const auto status =
+      cudaGetDriverEntryPointByVersion(name, &found, kEncoderVersion, cudaEnableDefault, &result);
+  if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<Function>(found);
+}
+
+constexpr auto kElements = CU_TENSOR_MAP_DATA_TYPE_UINT16;
+constexpr cuuint64_t kElementBytes = 2;
+constexpr cuuint32_t kRowElements = simt::kBoxRowBytes / kElementBytes;
+
+// The driver's parameter is a mutable pointer, whatever the kernels do with the map.
+void* mutable_pointer(const std::uint16_t* elements) {
+  return const_cast<std::uint16_t*>(elements);
+}
+
+CUresult encode(CUtensorMap& map, const simt::PixelBoxes& boxes) {
+  static const auto kEncode =
+      driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+  if (kEncode == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const auto channels = static_cast<cuuint64_t>(boxes.channels);
+  const auto width = static_cast<cuuint64_t>(boxes.width);
+  const auto height = static_cast<cuuint64_t>(boxes.height);
+  const cuuint64_t sizes[] = {channels, width, height, static_cast<cuuint64_t>(boxes.images)};
+  const cuuint64_t bytes[] = {channels * kElementBytes, width * channels * kElementBytes,
+                              height * width * channels * kElementBytes};
+  const int first[] = {boxes.first_x, boxes.first_y};
+  const int last[] = {boxes.first_x + (boxes.grid_width - 1) * boxes.step - (boxes.width - 1),
+                      boxes.first_y + (boxes.grid_height - 1) * boxes.step - (boxes.height - 1)};
+  const auto step = static_cast<cuuint32_t>(boxes.step);
+  const cuuint32_t steps[] = {1, step, step, 1};
+  return kEncode(&map, kElements, 4, mutable_pointer(boxes.elements), sizes, bytes, first, last,
+                 kRowElements, static_cast<cuuint32_t>(boxes.box_rows), steps,
+                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+CUresult encode(CUtensorMap& map, const simt::WeightBoxes& boxes) {
+  static const auto kEncode =
+      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+  if (kEncode == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const auto channels = static_cast<cuuint64_t>(boxes.channels);
+  const auto taps = static_cast<cuuint64_t>(boxes.taps);
+  const cuuint64_t sizes[] = {channels, taps, static_cast<cuuint64_t>(boxes.rows)};
+  const cuuint64_t bytes[] = {channels * kElementBytes, taps * channels * kElementBytes};
+  const cuuint32_t box[] = {kRowElements, 1, static_cast<cuuint32_t>(boxes.box_rows)};
+  const cuuint32_t every[] = {1, 1, 1};
+  return kEncode(&map, kElements, 3, mutable_pointer(boxes.elements), sizes, bytes, box, every,
+                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
 class CudaLauncher {
  public:
   CudaLauncher(const CudaContext& gpu, int multiprocessors)
       : gpu_(gpu), multiprocessors_(multiprocessors), loaded_(std::make_unique<Loaded>()) {}
 
   int multiprocessors() const { return multiprocessors_; }
+
+  template <class Boxes>
+  simt::BoxMap map(const Boxes& boxes) const {
+    gpu_.use();
+    simt::BoxMap made{};
+    if (encode(made.map, boxes) != CUDA_SUCCESS)
+      gpu_.check(cudaErrorInvalidValue, "the tensor map of a convolution");
+    return made;
+  }
 
   template <class Kernel>
   void launch(const LaunchGrid& grid, const typename Kernel::Args& args, GpuStream& stream) {

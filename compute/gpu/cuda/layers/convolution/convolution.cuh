@@ -271,7 +271,8 @@ void convolution_input_gradient(Launcher& launcher, const GpuConvolution& c, Gpu
 struct WeightSplit {
   TileSize tiles = TileSize::Small;
   int terms = 0, splits = 0;
-  int most = 0;  // for this number of images or fewer
+  int most = 0;           // for this number of images or fewer
+  std::int64_t cost = 0;  // in terms of a block
 
   std::int64_t partials_bytes(const GpuConvolution& c) const {
     return most * c.kernel * c.kernel * c.in_c * c.out_c * static_cast<std::int64_t>(sizeof(float));
@@ -285,12 +286,13 @@ struct SplitCosts {
   int step_terms = 1;      // per step of a block
   int fewest_terms = 1;    // worth a split
   int overhead_terms = 0;  // that a block could compute while it begins and ends
+  std::int64_t split_eighths =
+      1;  // eighths of a term that a block could compute while a split is added
 };
 
 // The split of `pixels` that takes the least time on an H100.
 inline WeightSplit best_split(const SplitCosts& costs, int pixels) {
   constexpr int kSms = 132;
-  constexpr int kSplitsPerTerm = 8;  // that are added in the time of a term
   const int slots = kSms * costs.blocks_per_sm;
   const int worth = tiles_of(pixels, costs.fewest_terms);
   const int useful = tiles_of(2 * slots, costs.tiles);
@@ -300,9 +302,9 @@ inline WeightSplit best_split(const SplitCosts& costs, int pixels) {
   for (int n = 1; n <= split.most; ++n) {
     const int terms = tiles_of(tiles_of(pixels, n), costs.step_terms) * costs.step_terms;
     const std::int64_t waves = tiles_of(std::int64_t{costs.tiles} * n, slots);
-    const std::int64_t cost = waves * (terms + costs.overhead_terms) + n / kSplitsPerTerm;
+    const std::int64_t cost = waves * (terms + costs.overhead_terms) + n * costs.split_eighths / 8;
     if (least >= 0 && cost >= least) continue;
-    least = cost;
+    least = split.cost = cost;
     split.terms = terms;
   }
   split.splits = tiles_of(pixels, split.terms);

@@ -40,7 +40,9 @@ LAB_DEVICE void for_columns(int col, int columns, const Put& put) {
 template <bool kWide, int kRun>
 LAB_DEVICE void write_run(simt::GlobalPtr<float> to, int col, int columns, const float* values) {
   if constexpr (kWide && kRun == 4) {
-    simt::store(to + col, simt::Float4{values[0], values[1], values[2], values[3]});
+    simt::store(to + col,
+                simt::Float4{simt::own_register(values[0]), simt::own_register(values[1]),
+                             simt::own_register(values[2]), simt::own_register(values[3])});
   } else if constexpr (kWide && kRun == 2) {
     simt::store(to + col, simt::Float2{values[0], values[1]});
   } else {
@@ -94,6 +96,7 @@ struct ForwardOutput {
     const auto to = simt::global(args.y) + std::int64_t{row} * args.out_c;
     write_run<kWide, kRun>(to, col, args.out_c, sums);
   }
+  LAB_DEVICE bool adds() const { return args.bias != nullptr; }
   LAB_DEVICE bool is_bf16() const { return args.bf16_y != nullptr; }
   LAB_DEVICE bool adds_to_bf16() const { return false; }
   LAB_DEVICE simt::GlobalPtr<std::uint16_t> bf16_row(int row) const {
@@ -171,13 +174,13 @@ struct InputGradientOutput {
   const GradientPhase& phase;
 
   LAB_DEVICE void add(int row, int col, float* sums) const {
-    if (args.accumulate && !is_bf16()) {
-      add_run<kWide, kRun>(simt::global(args.dx) + offset_of(row), col, args.in_c, sums);
-    }
+    if (!adds()) return;
+    add_run<kWide, kRun>(simt::global(args.dx) + offset_of(row), col, args.in_c, sums);
   }
   LAB_DEVICE void write(int row, int col, const float* sums) const {
     write_run<kWide, kRun>(simt::global(args.dx) + offset_of(row), col, args.in_c, sums);
   }
+  LAB_DEVICE bool adds() const { return args.accumulate && !is_bf16(); }
   LAB_DEVICE bool is_bf16() const { return args.bf16_dx != nullptr; }
   LAB_DEVICE bool adds_to_bf16() const { return args.accumulate; }
   LAB_DEVICE simt::GlobalPtr<std::uint16_t> bf16_row(int row) const {

@@ -37,7 +37,8 @@ inline constexpr int kStripBytes = kStripRows * simt::kBoxRowBytes;
 
 struct PaddedImages {
   int images = 0, height = 0, width = 0;
-  int pitch = 0;  // places per line
+  int pitch = 0;       // places per line
+  int strip_rows = 0;  // that the places of a step and their neighbours span; a multiple of 8
   Divisor by_pitch, by_lines;
 
   static PaddedImages of(const GpuConvolution& c) {
@@ -45,6 +46,7 @@ struct PaddedImages {
             .height = static_cast<int>(c.in_h),
             .width = static_cast<int>(c.in_w),
             .pitch = static_cast<int>(c.in_w + 1),
+            .strip_rows = static_cast<int>(kStripPlaces + 2 * (c.in_w + 2) + 7) / 8 * 8,
             .by_pitch = Divisor::of(c.in_w + 1),
             .by_lines = Divisor::of(c.in_h + 1)};
   }
@@ -53,6 +55,11 @@ struct PaddedImages {
   // The number of places from the first pixel's to the last one's.
   std::int64_t span() const { return std::int64_t{images} * (height + 1) * pitch - (pitch + 1); }
 
+  LAB_DEVICE simt::PixelPlace place(int index) const {
+    const auto [line, x] = divide(index, by_pitch);
+    const auto [image, y] = divide(line, by_lines);
+    return {.x = x - 1, .y = y - 1, .image = image};
+  }
   // The pixel at a place, or -1.
   LAB_DEVICE int pixel(int place) const {
     if (place < first()) return -1;
@@ -62,29 +69,26 @@ struct PaddedImages {
   }
 };
 
-// Starts copying `count` places from `first` on of images with kStripChannels channels. The 8
-// threads of a row find the pixels of 8 rows, one each.
-template <int kThreads>
-LAB_DEVICE void copy_places(Words to, const PaddedImages& images, const std::uint16_t* elements,
-                            int first, int count) {
-  constexpr int kRowsPerTurn = kThreads / 8, kTurns = 8;
-  for (int begin = copied_row(); begin - copied_row() < count; begin += kTurns * kRowsPerTurn) {
-    const int found = images.pixel(first + begin + copied_piece() * kRowsPerTurn);
-    LAB_UNROLL
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const int pixel = simt::shuffle(found, simt::lane() / 8 * 8 + turn);
-      const int row = begin + turn * kRowsPerTurn;
-      if (row >= count) continue;
-      const std::int64_t source = pixel < 0 ? 0 : pixel;
-      copy_piece(to, row, elements + source * kStripChannels + copied_piece() * 8, pixel >= 0);
-    }
-  }
+// Boxes of the places of images with kStripChannels channels.
+inline simt::PixelBoxes place_boxes(const PaddedImages& images, const std::uint16_t* elements,
+                                    int box_rows) {
+  return {.elements = elements,
+          .images = images.images,
+          .height = images.height,
+          .width = images.width,
+          .channels = kStripChannels,
+          .first_y = -1,
+          .first_x = -1,
+          .grid_height = images.height + 1,
+          .grid_width = images.pitch,
+          .box_rows = box_rows};
 }
 
 // ---- Forward and input gradient
 
-// Persistent blocks, two per SM, keep the weights in shared memory and compute 128 places at a
-// time; while one of them writes, the other one multiplies. `a`: x or dy. `b`: weight.
+// Persistent blocks, one per SM, keep the weights in shared memory. Two pairs of warpgroups take
+// turns with strips of 128 places: while one pair writes, the other multiplies. `a`: x or dy. `b`:
+// weight.
 template <bool kScaled, bool kBackward>
 struct StripKernel {
   struct Args {
@@ -92,53 +96,72 @@ struct StripKernel {
     PaddedImages images;
     int steps;
     Rounded a, b;
+    simt::BoxMap strips;  // of images.strip_rows places
+    simt::BoxMap weight;  // of kStripChannels rows
   };
   static constexpr const char* kName =
       kBackward ? "convolution input gradient by strips" : "convolution forward by strips";
-  static constexpr int kThreads = 256;
-  static constexpr int kBlocksPerSm = 2;
+  static constexpr int kPairs = 2;
+  static constexpr int kPairWarps = 2 * kWarpgroupWarps;
+  static constexpr int kThreads = (kPairs * kPairWarps + 1) * 32;
+  static constexpr int kStrips = 6;
   static constexpr int kTaps = kTapsAcross * kTapsAcross;
   static constexpr int kWeightBytes = kTaps * simt::kBoxBytes;
-  static constexpr int kDynamicBytes = kWeightBytes + kStripBytes + simt::kBoxAlignment;
+  static constexpr int kDynamicBytes = kWeightBytes + kStrips * kStripBytes + simt::kBoxAlignment;
 
   static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(simt::Barrier, full, kStrips);
+    LAB_SHARED(simt::Barrier, empty, kStrips);
+    LAB_SHARED(simt::Barrier, has_weights, 1);
     LAB_DYNAMIC_SHARED(std::uint32_t, shared);
-    const Words weights = simt::first_box(shared);
-    const Words strip = weights + kWeightBytes / 4;
-    copy_weights(weights, args.b.elements);
-    copy_strip(args, strip, simt::block_idx().x);
+    const simt::Box weights = simt::box_at(simt::first_box(shared));
+    const simt::Box strips = weights + kWeightBytes;
+    Ring<kStrips> ring{full, empty};
+    if (simt::thread_idx().x == 0) simt::barrier_init(has_weights, 1);
+    begin_ring(ring, kPairWarps);
+    const int blocks = simt::grid_dim().x;
+    if (simt::uniform_warp() == kPairs * kPairWarps) {
+      if (simt::lane() != 0) return;
+      copy_weights(args, weights, has_weights);
+      LAB_NO_UNROLL
+      for (int step = simt::block_idx().x; step < args.steps; step += blocks) {
+        simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+        simt::barrier_expect(ring.full(), args.images.strip_rows * simt::kBoxRowBytes);
+        simt::copy_pixels(strips + ring.slot * kStripBytes, args.strips, 0,
+                          args.images.place(step * kStripPlaces), 0, 0, ring.full());
+        ring.advance();
+      }
+      return;
+    }
+    const int pair = simt::uniform_warp() / kPairWarps;
+    for (int i = 0; i < pair; ++i) ring.advance();
+    simt::barrier_wait(has_weights, 0);
     LAB_NO_UNROLL
-    for (int step = simt::block_idx().x; step < args.steps; step += simt::grid_dim().x) {
-      simt::copy_wait<0>();
-      simt::publish_stores();
-      simt::sync_threads();
+    for (int step = simt::block_idx().x + pair * blocks; step < args.steps;
+         step += kPairs * blocks) {
+      simt::barrier_wait(ring.full(), ring.parity);
       float sums[kStripChannels / 8][4] = {};
-      multiply(sums, simt::box_at(strip), simt::box_at(weights), args.images.pitch);
-      simt::sync_threads();
-      copy_strip(args, strip, step + simt::grid_dim().x);
+      multiply(sums, strips + ring.slot * kStripBytes, weights, args.images.pitch);
+      release(ring.empty());
+      for (int i = 0; i < kPairs; ++i) ring.advance();
       if constexpr (kScaled) unscale(sums, args.a, args.b);
-      write(args, step, sums);
+      write(args, step, pair, sums);
     }
   }
 
  private:
   // A box per tap, whose rows are output channels.
-  static LAB_DEVICE void copy_weights(Words to, const std::uint16_t* weights) {
-    for (int row = copied_row(); row < kTaps * kBox; row += kThreads / 8) {
-      const int line = row % kBox * kTaps + row / kBox;
-      copy_piece(to, row, weights + line * kStripChannels + copied_piece() * 8, true);
+  static LAB_DEVICE void copy_weights(const Args& args, simt::Box to,
+                                      simt::SharedPtr<simt::Barrier> done) {
+    simt::barrier_expect(done, kWeightBytes);
+    LAB_NO_UNROLL
+    for (int tap = 0; tap < kTaps; ++tap) {
+      simt::copy_weights(to + tap * simt::kBoxBytes, args.weight, 0, tap, 0, done);
     }
-  }
-  static LAB_DEVICE void copy_strip(const Args& args, Words strip, int step) {
-    if (step < args.steps) {
-      copy_places<kThreads>(strip, args.images, args.a.elements, step * kStripPlaces,
-                            kStripPlaces + 2 * args.images.first());
-    }
-    simt::copy_commit();
   }
   static LAB_DEVICE void multiply(float (&sums)[kStripChannels / 8][4], simt::Box strip,
                                   simt::Box weights, int pitch) {
-    const int group = simt::thread_idx().x / simt::kWarpgroupThreads;
+    const int group = simt::uniform_warp() / kWarpgroupWarps % 2;
     simt::wgmma_begin();
     LAB_UNROLL
     for (int tap = 0; tap < kTaps; ++tap) {
@@ -153,19 +176,16 @@ struct StripKernel {
     simt::wgmma_commit();
     simt::wgmma_finish(sums);
   }
-  static LAB_DEVICE void write(const Args& args, int step, float (&sums)[kStripChannels / 8][4]) {
+  static LAB_DEVICE void write(const Args& args, int step, int pair,
+                               float (&sums)[kStripChannels / 8][4]) {
+    const int first = args.images.first() + step * kStripPlaces - pair * kStripPlaces;
+    const auto row_of = [&](int row) { return args.images.pixel(first + row); };
     if constexpr (kBackward) {
-      write_to(InputGradientOutput<true, 2>{args.pass, args.pass.phases[0]}, args.images, step,
-               sums);
+      leave_sums<kScaled>(sums, InputGradientOutput<true, 2>{args.pass, args.pass.phases[0]}, 0,
+                          row_of);
     } else {
-      write_to(ForwardOutput<true, 2>{args.pass}, args.images, step, sums);
+      leave_sums<kScaled>(sums, ForwardOutput<true, 2>{args.pass}, 0, row_of);
     }
-  }
-  template <class Output>
-  static LAB_DEVICE void write_to(const Output& output, const PaddedImages& images, int step,
-                                  float (&sums)[kStripChannels / 8][4]) {
-    const int first = images.first() + step * kStripPlaces;
-    leave_sums<kScaled>(sums, output, 0, [&](int row) { return images.pixel(first + row); });
   }
 };
 
@@ -180,35 +200,39 @@ struct StripWeightGradientKernel {
     PaddedImages images;
     int steps, split_steps;
     Rounded x, dy;
+    simt::BoxMap x_strips;   // of images.strip_rows places
+    simt::BoxMap dy_places;  // of kStripPlaces
   };
   static constexpr const char* kName = "convolution weight gradient by strips";
-  static constexpr int kThreads = kTapsAcross * simt::kWarpgroupThreads;
-  static constexpr int kBlocksPerSm = 1;
-  static constexpr int kStages = 3;
-  static constexpr int kStageBytes = kStripBytes + kStripPlaces * simt::kBoxRowBytes;
+  static constexpr int kConsumerWarps = kTapsAcross * kWarpgroupWarps;
+  static constexpr int kThreads = (kConsumerWarps + 1) * 32;
+  static constexpr int kStages = 4;
+  static constexpr int kBytesOfDy = kStripPlaces * simt::kBoxRowBytes;
+  static constexpr int kStageBytes = kStripBytes + kBytesOfDy;
   static constexpr int kDynamicBytes = kStages * kStageBytes + simt::kBoxAlignment;
 
   static LAB_DEVICE void run(const Args& args) {
+    LAB_SHARED(simt::Barrier, full, kStages);
+    LAB_SHARED(simt::Barrier, empty, kStages);
     LAB_DYNAMIC_SHARED(std::uint32_t, shared);
-    const Words stages = simt::first_box(shared);
+    const simt::Box stages = simt::box_at(simt::first_box(shared));
+    Ring<kStages> ring{full, empty};
+    begin_ring(ring, kConsumerWarps);
     const int begin = simt::block_idx().z * args.split_steps;
     const int most = begin + args.split_steps;
     const int end = most < args.steps ? most : args.steps;
-    LAB_UNROLL
-    for (int s = 0; s < kStages - 1; ++s) {
-      copy_step(args, stages + s * (kStageBytes / 4), begin + s, end);
+    if (simt::uniform_warp() == kConsumerWarps) {
+      if (simt::lane() == 0) copy_steps(args, ring, stages, begin, end);
+      return;
     }
-    const int down = simt::thread_idx().x / simt::kWarpgroupThreads;
+    const int down = simt::uniform_warp() / kWarpgroupWarps;
     const int row = down * args.images.pitch;
     float sums[kTapsAcross][kStripChannels / 8][4] = {};
-    int slot = 0;
+    int step = begin;  // a split has at least one
     LAB_NO_UNROLL
-    for (int step = begin; step < end; ++step) {
-      simt::copy_wait<kStages - 2>();
-      simt::publish_stores();
-      finish(sums);
-      simt::sync_threads();  // the stage is complete, and the one before it has been read
-      const simt::Box strip = simt::box_at(stages) + slot * kStageBytes;
+    do {
+      simt::barrier_wait(ring.full(), ring.parity);
+      const simt::Box strip = stages + ring.slot * kStageBytes;
       simt::wgmma_begin();
       LAB_UNROLL
       for (int across = 0; across < kTapsAcross; ++across) {
@@ -219,35 +243,34 @@ struct StripWeightGradientKernel {
         }
       }
       simt::wgmma_commit();
-      const int filled = slot == 0 ? kStages - 1 : slot - 1;
-      copy_step(args, stages + filled * (kStageBytes / 4), step + kStages - 1, end);
-      slot = slot == kStages - 1 ? 0 : slot + 1;
-    }
-    finish(sums);
+      simt::wgmma_wait<1>();
+      if (step > begin) release(ring.last_empty());
+      ring.advance();
+    } while (++step < end);
     LAB_UNROLL
     for (int across = 0; across < kTapsAcross; ++across) {
+      simt::wgmma_finish(sums[across]);
       if constexpr (kScaled) unscale(sums[across], args.x, args.dy);
       const int first = (down * kTapsAcross + across) * kStripChannels;
-      for_each_pair(sums[across], [&](int r, int col, const float* pair) {
-        OrderedGradientOutput{args.pass}.write(r - down * simt::kWgmmaRows, first + col, pair);
-      });
+      leave_gradient(sums[across], args.pass, simt::block_idx().z, -down * simt::kWgmmaRows, first);
     }
   }
 
  private:
-  static LAB_DEVICE void copy_step(const Args& args, Words stage, int step, int end) {
-    if (step < end) {
+  static LAB_DEVICE void copy_steps(const Args& args, Ring<kStages> ring, simt::Box stages,
+                                    int begin, int end) {
+    const PaddedImages& images = args.images;
+    LAB_NO_UNROLL
+    for (int step = begin; step < end; ++step) {
+      simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+      simt::barrier_expect(ring.full(), images.strip_rows * simt::kBoxRowBytes + kBytesOfDy);
+      const simt::Box stage = stages + ring.slot * kStageBytes;
       const int first = step * kStripPlaces;
-      copy_places<kThreads>(stage, args.images, args.x.elements, first,
-                            kStripPlaces + 2 * args.images.first());
-      copy_places<kThreads>(stage + kStripBytes / 4, args.images, args.dy.elements,
-                            first + args.images.first(), kStripPlaces);
+      simt::copy_pixels(stage, args.x_strips, 0, images.place(first), 0, 0, ring.full());
+      simt::copy_pixels(stage + kStripBytes, args.dy_places, 0,
+                        images.place(first + images.first()), 0, 0, ring.full());
+      ring.advance();
     }
-    simt::copy_commit();
-  }
-  static LAB_DEVICE void finish(float (&sums)[kTapsAcross][kStripChannels / 8][4]) {
-    LAB_UNROLL
-    for (int across = 0; across < kTapsAcross; ++across) simt::wgmma_finish(sums[across]);
   }
 };
 
@@ -281,8 +304,12 @@ void launch_strips(Launcher& launcher, const GpuConvolution& c, const Pass& pass
   const int steps = strip_steps(c);
   const auto launch = [&]<bool kScaled>() {
     using Kernel = StripKernel<kScaled, kBackward>;
-    const int blocks = std::min(steps, Kernel::kBlocksPerSm * launcher.multiprocessors());
-    launcher.template launch<Kernel>({.x = blocks}, {pass, images, steps, a, b}, stream);
+    launcher.template launch<Kernel>(
+        {.x = std::min(steps, launcher.multiprocessors())},
+        {pass, images, steps, a, b,
+         launcher.map(place_boxes(images, a.elements, images.strip_rows)),
+         launcher.map(weight_boxes(c, b, kStripChannels))},
+        stream);
   };
   with_scaled(c.precision, launch);
 }
@@ -291,10 +318,14 @@ template <class Launcher>
 void strip_weight_gradient(Launcher& launcher, const GpuConvolution& c,
                            const WeightGradientArgs& pass, const Rounded& x, const Rounded& dy,
                            const WeightSplit& split, GpuStream& stream) {
+  const PaddedImages images = PaddedImages::of(c);
   const auto launch = [&]<bool kScaled>() {
     launcher.template launch<StripWeightGradientKernel<kScaled>>(
         {.z = split.splits},
-        {pass, PaddedImages::of(c), strip_steps(c), split.terms / kStripPlaces, x, dy}, stream);
+        {pass, images, strip_steps(c), split.terms / kStripPlaces, x, dy,
+         launcher.map(place_boxes(images, x.elements, images.strip_rows)),
+         launcher.map(place_boxes(images, dy.elements, kStripPlaces))},
+        stream);
   };
   with_scaled(c.precision, launch);
 }

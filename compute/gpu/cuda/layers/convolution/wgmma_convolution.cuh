@@ -7,8 +7,10 @@
 //          one pixel, because with one the product reads each operand too rarely; 16-byte aligned
 //          arrays; compute capability 9.0 (sm_90a)
 // Numerics as in convolution.cuh, with tf32 as in rounding.cuh
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "compute/gpu/cuda/layers/convolution/convolution.cuh"
 #include "compute/gpu/cuda/layers/convolution/rounding.cuh"
@@ -19,13 +21,6 @@ namespace lab::cuda {
 
 // ---- Kernels
 
-// The pass, whose FP32 operands are not read, and its rounded operands.
-template <class Pass>
-struct WgmmaArgs {
-  Pass pass;
-  Rounded a, b;
-};
-
 template <class Tile>
 struct WgmmaKernel {
   static constexpr int kThreads = Tile::kThreads;
@@ -33,64 +28,198 @@ struct WgmmaKernel {
   static constexpr int kDynamicBytes = Tile::kDynamicBytes;
 };
 
-// Stages advance by a tap: all taps of 64 channels, whose weights lie near each other, then those
-// of the next 64.
-LAB_DEVICE int channels_of(const Windows& windows) {
-  return static_cast<int>(windows.channels.value);
-}
-
+// The FP32 operands of the passes below are not read.
 template <class Tile>
 struct WgmmaForwardKernel : WgmmaKernel<Tile> {
-  using Args = WgmmaArgs<ConvolutionForwardArgs>;
+  struct Args {
+    ConvolutionForwardArgs pass;
+    Tiles<Tile> tiles;
+    Rounded a, b;
+    WindowBoxes x;        // of kM pixels
+    simt::BoxMap weight;  // of kN rows
+  };
   static constexpr const char* kName = "convolution forward by wgmma";
 
   static LAB_DEVICE void run(const Args& args) {
     const Windows& x = args.pass.x;
-    wgmma_tile<Tile>(
-        {x.grid_pixels, args.pass.out_c, 0, x.taps}, args.a, args.b,
-        [&](const std::uint16_t* a, int row) { return WindowRows(x, a, row); },
-        [&](const std::uint16_t* b, int col) { return MatrixRows<Tile::kN>(b, x.taps, col); },
-        ForwardOutput<true, 2>{args.pass}, channels_of(x));
+    multiply_boxes<Tile>(
+        args.tiles.count,
+        [&](int tile) {
+          return Job{args.tiles.place(tile), x.taps / kBox};
+        },
+        [&](const Job& job) {
+          return Feed{args, first_met(x, args.x, job.place.row), job.place.col, taps_down(x)};
+        },
+        [&](auto& sums, const Job& job) {
+          leave_tile<Tile>(sums, args.a, args.b, ForwardOutput<true, 2>{args.pass}, job.place,
+                           args.tiles.m);
+        });
   }
+
+ private:
+  struct Job {
+    TilePlace place;
+    int steps;
+  };
+  struct Feed {
+    static constexpr bool kAHasTerms = true, kBHasTerms = true;
+    const Args& args;
+    simt::PixelPlace pixel;
+    int col, down;
+    TapStep at = {};
+
+    LAB_DEVICE void copy(simt::Box stage, simt::SharedPtr<simt::Barrier> full) const {
+      const Windows& x = args.pass.x;
+      copy_window(stage, x, args.x, pixel, at.down, at.across, at.channel, full);
+      const int tap = at.down * static_cast<int>(x.taps_across.value) + at.across;
+      simt::copy_weights(stage + Tile::kBytesOfA, args.weight, at.channel, tap, col, full);
+    }
+    LAB_DEVICE void advance() { at.advance(args.pass.x, down); }
+  };
 };
 
-// grid.z: phases
 template <class Tile>
 struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
-  using Args = WgmmaArgs<InputGradientArgs>;
+  struct Args {
+    InputGradientArgs pass;
+    Tiles<Tile> tiles[kPhases];
+    int all_tiles;
+    Rounded a, b;
+    WindowBoxes dy[kPhases];  // of kM pixels
+    simt::BoxMap weight;      // of kBox rows
+  };
   static constexpr const char* kName = "convolution input gradient by wgmma";
 
   static LAB_DEVICE void run(const Args& args) {
-    const InputGradientArgs& pass = args.pass;
-    const GradientPhase phase = pass.phases[simt::block_idx().z];
-    const PhaseWeights weight{{nullptr, pass.in_c}, pass, phase};
-    wgmma_tile<Tile>(
-        {phase.dy.grid_pixels, pass.in_c, 0, phase.dy.taps}, args.a, args.b,
-        [&](const std::uint16_t* a, int row) { return WindowRows(phase.dy, a, row); },
-        [&](const std::uint16_t* b, int col) {
-          return MatrixColumns<Tile::kN, PhaseWeights>(weight, b, col);
+    multiply_boxes<Tile>(
+        args.all_tiles, [&](int tile) { return job_of(args, tile); },
+        [&](const Job& job) {
+          const Windows& dy = args.pass.phases[job.phase].dy;
+          const WindowBoxes& boxes = args.dy[job.phase];
+          return Feed{args, job.phase, first_met(dy, boxes, job.place.row), job.place.col,
+                      taps_down(dy)};
         },
-        InputGradientOutput<true, 2>{pass, phase}, channels_of(phase.dy));
+        [&](auto& sums, const Job& job) {
+          leave_tile<Tile>(sums, args.a, args.b,
+                           InputGradientOutput<true, 2>{args.pass, args.pass.phases[job.phase]},
+                           job.place, args.tiles[job.phase].m);
+        });
   }
+
+ private:
+  struct Job {
+    int phase;
+    TilePlace place;
+    int steps;
+  };
+  static LAB_DEVICE Job job_of(const Args& args, int tile) {
+    int phase = 0;
+    while (phase + 1 < kPhases && tile >= args.tiles[phase].count) {
+      tile -= args.tiles[phase++].count;
+    }
+    return {phase, args.tiles[phase].place(tile), args.pass.phases[phase].dy.taps / kBox};
+  }
+
+  struct Feed {
+    static constexpr bool kAHasTerms = true, kBHasTerms = false;
+    const Args& args;
+    int phase;
+    simt::PixelPlace pixel;
+    int col, down;
+    TapStep at = {};
+
+    LAB_DEVICE void copy(simt::Box stage, simt::SharedPtr<simt::Barrier> full) const {
+      const InputGradientArgs& pass = args.pass;
+      const GradientPhase& of = pass.phases[phase];
+      copy_window(stage, of.dy, args.dy[phase], pixel, at.down, at.across, at.channel, full);
+      const int y = of.tap_y + at.down * pass.stride, x = of.tap_x + at.across * pass.stride;
+      LAB_UNROLL
+      for (int box = 0; box < Tile::kN / kBox; ++box) {
+        simt::copy_weights(stage + Tile::kBytesOfA + box * simt::kBoxBytes, args.weight,
+                           col + box * kBox, y * pass.kernel + x, at.channel, full);
+      }
+    }
+    LAB_DEVICE void advance() { at.advance(args.pass.phases[phase].dy, down); }
+  };
 };
 
-// grid.z: splits. Rows of C are output channels, in the order of the weights.
+// Rows of C are output channels, in the order of the weights.
 template <class Tile>
 struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
-  using Args = WgmmaArgs<WeightGradientArgs>;
+  struct Args {
+    WeightGradientArgs pass;
+    Tiles<Tile> tiles;
+    Divisor tile_count;
+    int splits;
+    Rounded a, b;
+    WindowBoxes x;    // of kBox pixels
+    simt::BoxMap dy;  // likewise
+  };
   static constexpr const char* kName = "convolution weight gradient by wgmma";
 
   static LAB_DEVICE void run(const Args& args) {
-    const WeightGradientArgs& pass = args.pass;
-    const TermMajorOperand dy{{nullptr, pass.out_c}};
-    wgmma_tile<Tile>(
-        split_of(pass, pass.out_c, pass.x.taps), args.a, args.b,
-        [&](const std::uint16_t* a, int row) {
-          return MatrixColumns<Tile::kM, TermMajorOperand>(dy, a, row);
-        },
-        [&](const std::uint16_t* b, int col) { return WindowColumns<Tile::kN>(pass.x, b, col); },
-        OrderedGradientOutput{pass});
+    multiply_boxes<Tile>(
+        args.tiles.count * args.splits, [&](int i) { return job_of(args, i); },
+        [&](const Job& job) { return Feed(args, job); },
+        [&](auto& sums, const Job& job) {
+          if constexpr (Tile::kScaled) unscale(sums, args.a, args.b);
+          leave_gradient(sums, args.pass, job.split, job.place.row, job.place.col);
+        });
   }
+
+ private:
+  struct Job {
+    int split;
+    TilePlace place;
+    int steps;
+  };
+  static LAB_DEVICE Job job_of(const Args& args, int i) {
+    const auto [split, tile] = divide(i, args.tile_count);
+    const int begin = split * args.pass.split_terms, left = args.pass.x.grid_pixels - begin;
+    const int terms = left < args.pass.split_terms ? left : args.pass.split_terms;
+    return {split, args.tiles.place(tile), (terms + kBox - 1) / kBox};
+  }
+
+  struct Feed {
+    static constexpr bool kAHasTerms = false, kBHasTerms = false;
+    static constexpr int kColumnBoxes = Tile::kN / kBox;
+    const Args& args;
+    int row, pixel;
+    struct {
+      int channel, across, down;
+    } columns[kColumnBoxes];
+
+    LAB_DEVICE Feed(const Args& of, const Job& job)
+        : args(of), row(job.place.row), pixel(job.split * of.pass.split_terms) {
+      const Windows& x = args.pass.x;
+      LAB_UNROLL
+      for (int box = 0; box < kColumnBoxes; ++box) {
+        const auto [tap, channel] = divide(job.place.col + box * kBox, x.channels);
+        const auto [down, across] = divide(tap, x.taps_across);
+        columns[box] = {channel, across, down};
+      }
+    }
+
+    LAB_DEVICE void copy(simt::Box stage, simt::SharedPtr<simt::Barrier> full) const {
+      const Windows& x = args.pass.x;
+      const auto [image, place] = divide(pixel, x.grid_size);
+      const auto [y_of_dy, x_of_dy] = divide(place, x.grid_width);
+      LAB_UNROLL
+      for (int box = 0; box < Tile::kM / kBox; ++box) {
+        simt::copy_pixels(stage + box * simt::kBoxBytes, args.dy, row + box * kBox,
+                          {.x = x_of_dy, .y = y_of_dy, .image = image}, 0, 0, full);
+      }
+      const simt::PixelPlace met{.x = x_of_dy * x.step + args.x.first_x,
+                                 .y = y_of_dy * x.step + args.x.first_y,
+                                 .image = image};
+      LAB_UNROLL
+      for (int box = 0; box < kColumnBoxes; ++box) {
+        copy_window(stage + Tile::kBytesOfA + box * simt::kBoxBytes, x, args.x, met,
+                    columns[box].down, columns[box].across, columns[box].channel, full);
+      }
+    }
+    LAB_DEVICE void advance() { pixel += kBox; }
+  };
 };
 
 // ---- Launches
@@ -98,8 +227,13 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
 inline bool has_whole_boxes(const GpuConvolution& c) {
   return c.precision != Precision::F32 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
 }
+// The copy engine's limits.
+inline bool has_box_maps(const GpuConvolution& c) {
+  constexpr std::int64_t kMostTaps = 16, kMostStep = 8;
+  return c.kernel <= kMostTaps && c.padding <= kMostTaps && c.stride <= kMostStep;
+}
 inline bool is_wgmma_shape(const GpuConvolution& c) {
-  return has_whole_boxes(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
+  return has_whole_boxes(c) && has_box_maps(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
   return is_wgmma_shape(c) &&
@@ -133,22 +267,72 @@ struct WgmmaArrays {
   }
 };
 
-// Calls work(Tile) for the widest tile whose columns divide n.
+template <bool kScaled>
+using SquareTile = WgmmaTile<kScaled, 128, 128, 6>;
+template <bool kScaled>
+using TallTile = WgmmaTile<kScaled, 192, 128, 5>;
+template <bool kScaled>
+using WideTile = WgmmaTile<kScaled, 128, 192, 5>;
+template <bool kScaled>
+using NarrowTile = WgmmaTile<kScaled, 128, 64, 4, 2>;
+
+// Blocks that take turns with `jobs`.
+template <class Tile, class Launcher>
+LaunchGrid blocks_for(const Launcher& launcher, int jobs) {
+  return {.x = std::min(jobs, launcher.multiprocessors() * Tile::kBlocksPerSm)};
+}
+
+// Calls work.operator()<Tile>() for the tile of C [m, n] with which the blocks, one per SM, compute
+// fewest rows of tiles one after the other: a tall one if that is as good, because it reads less.
+// `m` of each phase.
 template <class Work>
-void with_wgmma_tile(Precision precision, std::int64_t n, const Work& work) {
+void with_pixel_tile(Precision precision, std::span<const std::int64_t> m, std::int64_t n,
+                     int multiprocessors, const Work& work) {
   with_scaled(precision, [&]<bool kScaled>() {
-    n % 128 == 0 ? work.template operator()<WgmmaTile<kScaled, 128>>()
-                 : work.template operator()<WgmmaTile<kScaled, 64>>();
+    if (n % SquareTile<kScaled>::kN != 0) return work.template operator()<NarrowTile<kScaled>>();
+    const auto rows_in_turn = [&]<class Tile>() {
+      std::int64_t tiles = 0;
+      for (const std::int64_t rows : m) tiles += tiles_of_product<Tile>(rows, n);
+      return tiles_of(tiles, multiprocessors) * Tile::kM;
+    };
+    const bool tall = rows_in_turn.template operator()<TallTile<kScaled>>() <=
+                      rows_in_turn.template operator()<SquareTile<kScaled>>();
+    tall ? work.template operator()<TallTile<kScaled>>()
+         : work.template operator()<SquareTile<kScaled>>();
+  });
+}
+
+// Calls work.operator()<Tile>(split) for the tile and the split of the pixels that take the least
+// time on an H100. Depends on the sizes only.
+template <class Work>
+void with_weight_tile(const GpuConvolution& c, const Work& work) {
+  constexpr int kWeightsPerEighth = 360;  // added in an eighth of the time of a term, 1.4 clocks
+  const std::int64_t taps = taps_of(c);
+  const SplitCosts costs{.step_terms = kBox,
+                         .fewest_terms = 512,
+                         .overhead_terms = 256,
+                         .split_eighths = taps * c.out_c / kWeightsPerEighth};
+  with_scaled(c.precision, [&]<bool kScaled>() {
+    using Square = SquareTile<kScaled>;
+    using Wide = WideTile<kScaled>;
+    if (taps % Square::kN != 0 && taps % Wide::kN != 0) {
+      using Narrow = NarrowTile<kScaled>;
+      return work.template operator()<Narrow>(split_for<Narrow>(c, costs, c.out_c, taps));
+    }
+    const WeightSplit square = split_for<Square>(c, costs, c.out_c, taps);
+    const WeightSplit wide = split_for<Wide>(c, costs, c.out_c, taps);
+    const bool fits_wide = taps % Wide::kN == 0;
+    fits_wide && (taps % Square::kN != 0 || wide.cost * Wide::kN <= square.cost * Square::kN)
+        ? work.template operator()<Wide>(wide)
+        : work.template operator()<Square>(square);
   });
 }
 
 inline WeightSplit wgmma_split(const GpuConvolution& c, int multiprocessors) {
   if (is_strip_shape(c)) return strip_split(c, multiprocessors);
-  constexpr SplitCosts kCosts{.step_terms = kBox, .fewest_terms = 512, .overhead_terms = 384};
-  WeightSplit split;
-  with_wgmma_tile(c.precision, taps_of(c),
-                  [&]<class Tile>() { split = split_for<Tile>(c, kCosts, c.out_c, taps_of(c)); });
-  return split;
+  WeightSplit chosen;
+  with_weight_tile(c, [&]<class Tile>(const WeightSplit& split) { chosen = split; });
+  return chosen;
 }
 
 // The workspace: dy, which the input gradient may take over from the weight gradient, then the
@@ -168,14 +352,17 @@ inline std::int64_t wgmma_kept_bytes(const GpuConvolution& c) {
   return arrays.x.bytes() + arrays.weight.bytes();
 }
 
-// Launches Kernel<Tile> for C [m, n], `depth` times at once.
-template <template <class> class Kernel, class Launcher, class Pass>
-void launch_wgmma(Launcher& launcher, Precision precision, const WgmmaArgs<Pass>& args,
-                  std::int64_t m, std::int64_t n, int depth, GpuStream& stream) {
-  with_wgmma_tile(precision, n, [&]<class Tile>() {
-    launcher.template launch<Kernel<Tile>>({.x = tiles_of_product<Tile>(m, n), .z = depth}, args,
-                                           stream);
-  });
+// The pixels of dy.
+inline simt::PixelBoxes output_boxes(const GpuConvolution& c, const std::uint16_t* dy,
+                                     int box_rows) {
+  return {.elements = dy,
+          .images = static_cast<int>(c.images),
+          .height = static_cast<int>(c.out_h),
+          .width = static_cast<int>(c.out_w),
+          .channels = static_cast<int>(c.out_c),
+          .grid_height = static_cast<int>(c.out_h),
+          .grid_width = static_cast<int>(c.out_w),
+          .box_rows = box_rows};
 }
 
 // x or dy: rounded, unless it is bf16 already.
@@ -198,9 +385,16 @@ void wgmma_forward(Launcher& launcher, const GpuConvolution& c, GpuStream& strea
   if (is_strip_shape(c)) {
     return launch_strips<false>(launcher, c, forward_args(c), x, w, stream);
   }
-  const WgmmaArgs<ConvolutionForwardArgs> args{forward_args(c), x, w};
-  launch_wgmma<WgmmaForwardKernel>(launcher, c.precision, args, args.pass.x.grid_pixels, c.out_c, 1,
-                                   stream);
+  const ConvolutionForwardArgs pass = forward_args(c);
+  const std::int64_t pixels[] = {pass.x.grid_pixels};
+  with_pixel_tile(c.precision, pixels, c.out_c, launcher.multiprocessors(), [&]<class Tile>() {
+    const auto tiles = Tiles<Tile>::of(pass.x.grid_pixels, c.out_c);
+    launcher.template launch<WgmmaForwardKernel<Tile>>(
+        blocks_for<Tile>(launcher, tiles.count),
+        {pass, tiles, x, w, window_boxes(launcher, pass.x, x.elements, Tile::kM),
+         launcher.map(weight_boxes(c, w, Tile::kN))},
+        stream);
+  });
 }
 
 template <class Launcher>
@@ -211,11 +405,23 @@ void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream
       has_rounded ? arrays.y.at(c.workspace)
                   : round_images(launcher, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
   const Rounded w = arrays.kept_weight(c);
-  for_phases(c, [&](const InputGradientArgs& pass, std::int64_t pixels, int phases) {
+  for_phases(c, [&](const InputGradientArgs& pass, std::int64_t /*most_pixels*/, int phases) {
     if (is_strip_shape(c)) return launch_strips<true>(launcher, c, pass, dy, w, stream);
-    launch_wgmma<WgmmaInputGradientKernel>(launcher, c.precision,
-                                           WgmmaArgs<InputGradientArgs>{pass, dy, w}, pixels,
-                                           c.in_c, phases, stream);
+    std::int64_t pixels[kPhases] = {};
+    for (int phase = 0; phase < phases; ++phase) {
+      pixels[phase] = pass.phases[phase].dy.grid_pixels;
+    }
+    with_pixel_tile(c.precision, pixels, c.in_c, launcher.multiprocessors(), [&]<class Tile>() {
+      using Kernel = WgmmaInputGradientKernel<Tile>;
+      typename Kernel::Args args{pass, {}, 0, dy, w, {}, launcher.map(weight_boxes(c, w, kBox))};
+      for (int phase = 0; phase < phases; ++phase) {
+        const Windows& of = pass.phases[phase].dy;
+        args.tiles[phase] = Tiles<Tile>::of(pixels[phase], c.in_c);
+        args.all_tiles += args.tiles[phase].count;
+        args.dy[phase] = window_boxes(launcher, of, dy.elements, Tile::kM);
+      }
+      launcher.template launch<Kernel>(blocks_for<Tile>(launcher, args.all_tiles), args, stream);
+    });
   });
 }
 
@@ -225,16 +431,24 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
   const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
   const Rounded x = arrays.kept_x(c);
   const Rounded dy = round_images(launcher, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
-  auto* partials = reinterpret_cast<float*>(arrays.partials(c));
+  const bool in_one = split.splits == 1;
+  float* const partials = in_one ? c.dweight : reinterpret_cast<float*>(arrays.partials(c));
   const WeightGradientArgs pass{windows_of_x(c), c.dy.f32(), partials, static_cast<int>(c.out_c),
                                 split.terms};
   if (is_strip_shape(c)) {
     strip_weight_gradient(launcher, c, pass, x, dy, split, stream);
   } else {
-    launch_wgmma<WgmmaWeightGradientKernel>(launcher, c.precision,
-                                            WgmmaArgs<WeightGradientArgs>{pass, dy, x}, c.out_c,
-                                            taps_of(c), split.splits, stream);
+    with_weight_tile(c, [&]<class Tile>(const WeightSplit& /*split*/) {
+      const auto tiles = Tiles<Tile>::of(c.out_c, taps_of(c));
+      launcher.template launch<WgmmaWeightGradientKernel<Tile>>(
+          blocks_for<Tile>(launcher, tiles.count * split.splits),
+          {pass, tiles, Divisor::of(tiles.count), split.splits, dy, x,
+           window_boxes(launcher, pass.x, x.elements, kBox),
+           launcher.map(output_boxes(c, dy.elements, kBox))},
+          stream);
+    });
   }
+  if (in_one) return;
   add_partials(launcher, partials, c.dweight, split.splits, c.out_c * taps_of(c), stream);
 }
 

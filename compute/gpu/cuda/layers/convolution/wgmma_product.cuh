@@ -1,19 +1,18 @@
 #pragma once
-// C = A*B of operands that are gathered from their indices, by wgmma: rows of 128 bytes go from
-// global to shared memory asynchronously, in three stages of 64 slots (wgmma.h), which are terms.
+// Matrix products of operands of 16 bits per element by wgmma. The last warp of a block has the copy
+// engine fill a ring of stages, boxes of wgmma.h; the warpgroups before it multiply them. Blocks take
+// turns with tiles of C, so that the first stages of a tile arrive while the one before it is
+// written.
 //
-// An operand of C's rows (A) or columns (B) has
-//   kAlongTerms                         whether a row of 128 bytes holds terms, otherwise rows of A
-//                                       or columns of B, 64 of them in a box of 64 terms
-//   Operand(args..., first)             finds what its thread needs to know of rows from `first` on
-//   copy(stage, term, end)              starts copying the terms of a stage from `term` on; those
-//                                       from `end` on, and those outside the array, become zeros
-//
-// Work     per stage: 2*128*kN*64 FLOP, 512 tensor core clocks for kN = 128, and 32 KiB from L2.
-//          An H200 takes 1,150 clocks, with L2 less than half busy (tests/gpu/RESULTS.md)
-// Source   CUTLASS, "Efficient GEMM in CUDA": multistage; PTX ISA, "wgmma.mma_async"
+// Limits  n a multiple of 64; compute capability 9.0 (sm_90a)
+// Work    a tile of 128x128 reads 32 KB per 64 terms and multiplies them in 512 clocks at the tensor
+//         cores' full rate; wgmma reads 48 KB of shared memory for them, 384 clocks. A copy takes
+//         about 1,500 clocks from the request to its arrival, so 60 bytes per clock need 96 KB in
+//         flight. What is the same in all lanes is computed from uniform_warp(), by the instructions
+//         of a warp instead of its lanes
 #include <cstdint>
 
+#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/gpu/cuda/kernel/wgmma.h"
 #include "compute/gpu/cuda/layers/convolution/operands.cuh"
@@ -22,152 +21,160 @@
 
 namespace lab::cuda {
 
-using Words = simt::SharedPtr<std::uint32_t>;
+inline constexpr int kBox = simt::kBoxRows;  // and slots of a stage
+inline constexpr int kWarpgroupWarps = simt::kWarpgroupThreads / 32;
 
-template <bool kScale, int kColumns>
+template <bool kScale, int kRows, int kColumns, int kDepth, int kResident = 1>
 struct WgmmaTile {
   static constexpr bool kScaled = kScale;
-  static constexpr int kM = 128, kN = kColumns, kTerms = 64;
-  static constexpr int kThreads = 256;
-  static constexpr int kStages = 3;
+  static constexpr int kM = kRows, kN = kColumns, kTerms = 64;
+  static constexpr int kConsumerWarps = kM / simt::kWgmmaRows * kWarpgroupWarps;
+  static constexpr int kThreads = (kConsumerWarps + 1) * 32;
+  static constexpr int kStages = kDepth;
   static constexpr int kBytesOfA = kM * simt::kBoxRowBytes;
   static constexpr int kStageBytes = kBytesOfA + kN * simt::kBoxRowBytes;
   static constexpr int kDynamicBytes = kStages * kStageBytes + simt::kBoxAlignment;
-  static constexpr int kBlocksPerSm = kN == 128 ? 2 : 3;
+  static constexpr int kBlocksPerSm = kResident;
 };
 
-// ---- Copies: 8 threads per row of 128 bytes, 32 rows at a time with 256 threads
+// ---- Stages
 
-inline constexpr int kBox = simt::kBoxRows;  // and slots of a stage
-inline constexpr int kBoxRowWords = simt::kBoxRowBytes / 4;
-inline constexpr int kBoxWords = kBox * kBoxRowWords;
-inline constexpr int kRowsAtOnce = 32;
+// Where a thread is in a ring of stages. `full` ends a phase when a stage has arrived, `empty` when
+// all its readers are done.
+template <int kStages>
+struct Ring {
+  simt::SharedPtr<simt::Barrier> full_barriers, empty_barriers;
+  int slot = 0;
+  int parity = 0;
 
-LAB_DEVICE int copied_row() {
-  return simt::thread_idx().x / 8;
+  LAB_DEVICE auto full() const { return full_barriers + slot; }
+  LAB_DEVICE auto empty() const { return empty_barriers + slot; }
+  LAB_DEVICE auto last_empty() const {
+    return empty_barriers + (slot == 0 ? kStages - 1 : slot - 1);
+  }
+  LAB_DEVICE void advance() {
+    if (++slot == kStages) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+// Executed by all threads of a block, at its beginning. `readers`: warps that read a stage.
+template <int kStages>
+LAB_DEVICE void begin_ring(const Ring<kStages>& ring, int readers) {
+  if (simt::thread_idx().x == 0) {
+    for (int s = 0; s < kStages; ++s) {
+      simt::barrier_init(ring.full_barriers + s, 1);
+      simt::barrier_init(ring.empty_barriers + s, readers);
+    }
+    simt::publish_barriers();
+  }
+  simt::sync_threads();
 }
-LAB_DEVICE int copied_piece() {
-  return simt::thread_idx().x % 8;
+
+// Executed by a warp that has read a stage.
+LAB_DEVICE void release(simt::SharedPtr<simt::Barrier> empty) {
+  if (simt::lane() == 0) simt::barrier_arrive(empty);
 }
 
-// Copies this thread's piece of a row, swizzled as wgmma expects it, or writes zeros.
-LAB_DEVICE void copy_piece(Words box, int row, const std::uint16_t* from, bool inside) {
-  const int place = (copied_piece() ^ row % 8) * 4;
-  simt::copy_async<16>(box + (row * kBoxRowWords + place), from, inside ? 16 : 0);
+// ---- Boxes of pixels around the pixels of a grid (operands.cuh)
+
+struct WindowBoxes {
+  simt::BoxMap map;
+  int first_y = 0, first_x = 0;  // of the pixel that the first grid pixel meets first
+  int last_y = 0, last_x = 0;    // tap t is the one number last + direction * t from there on
+};
+
+// At least one tap.
+inline simt::PixelBoxes boxes_of(const Windows& w, const std::uint16_t* elements, int box_rows) {
+  const auto grid_size = static_cast<int>(w.grid_size.value);
+  const auto grid_width = static_cast<int>(w.grid_width.value);
+  const auto channels = static_cast<int>(w.channels.value);
+  const auto across = static_cast<int>(w.taps_across.value);
+  const int down = w.taps / channels / across;
+  const bool turned = w.direction < 0;
+  return {.elements = elements,
+          .images = w.grid_pixels / grid_size,
+          .height = w.height,
+          .width = w.width,
+          .channels = channels,
+          .first_y = w.origin_y - (turned ? down - 1 : 0),
+          .first_x = w.origin_x - (turned ? across - 1 : 0),
+          .grid_height = grid_size / grid_width,
+          .grid_width = grid_width,
+          .step = w.step,
+          .box_rows = box_rows};
 }
 
-// Rows are grid pixels, terms are taps and channels.
-struct WindowRows {
-  static constexpr bool kAlongTerms = true;
-  static constexpr int kRows = 128 / kRowsAtOnce;
-  const Windows& windows;
-  const std::uint16_t* source;
-  GridPixel pixels[kRows];
+template <class Launcher>
+WindowBoxes window_boxes(const Launcher& launcher, const Windows& w, const std::uint16_t* elements,
+                         int box_rows) {
+  if (w.taps == 0) return {};
+  const simt::PixelBoxes boxes = boxes_of(w, elements, box_rows);
+  return {.map = launcher.map(boxes),
+          .first_y = boxes.first_y,
+          .first_x = boxes.first_x,
+          .last_y = w.origin_y - boxes.first_y,
+          .last_x = w.origin_x - boxes.first_x};
+}
 
-  LAB_DEVICE WindowRows(const Windows& w, const std::uint16_t* array, int first)
-      : windows(w), source(array + copied_piece() * 8) {
-    LAB_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      pixels[i] = grid_pixel(w, first + copied_row() + i * kRowsAtOnce, w.grid_pixels);
-    }
-  }
-  LAB_DEVICE void copy(Words stage, int term, int end) const {
-    const Tap tap = tap_of(windows, term, end);
-    LAB_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      const bool inside = is_inside(windows, pixels[i], tap);
-      const Offset at = inside ? pixels[i].offset + tap.offset : 0;
-      copy_piece(stage, copied_row() + i * kRowsAtOnce, source + at, inside);
-    }
-  }
-};
+// The weights of a convolution.
+inline simt::WeightBoxes weight_boxes(const GpuConvolution& c, const Rounded& weight,
+                                      int box_rows) {
+  return {.elements = weight.elements,
+          .rows = static_cast<int>(c.out_c),
+          .taps = static_cast<int>(c.kernel * c.kernel),
+          .channels = static_cast<int>(c.in_c),
+          .box_rows = box_rows};
+}
 
-// matrix [rows, terms]
-template <int kCount>
-struct MatrixRows {
-  static constexpr bool kAlongTerms = true;
-  const std::uint16_t* row;
-  std::int64_t next_rows;
+// The pixel that a grid pixel meets first.
+LAB_DEVICE simt::PixelPlace first_met(const Windows& w, const WindowBoxes& boxes, int index) {
+  const auto [image, place] = divide(index, w.grid_size);
+  const auto [row, column] = divide(place, w.grid_width);
+  return {.x = column * w.step + boxes.first_x, .y = row * w.step + boxes.first_y, .image = image};
+}
 
-  LAB_DEVICE MatrixRows(const std::uint16_t* matrix, int terms, int first)
-      : row(matrix + copied_piece() * 8 + std::int64_t{first + copied_row()} * terms),
-        next_rows(std::int64_t{kRowsAtOnce} * terms) {}
-  LAB_DEVICE void copy(Words stage, int term, int /*end*/) const {
-    LAB_UNROLL
-    for (int i = 0; i < kCount / kRowsAtOnce; ++i) {
-      copy_piece(stage, copied_row() + i * kRowsAtOnce, row + i * next_rows + term, true);
-    }
-  }
-};
+// Copies the channels from `channel` on of the pixels that tap (down, across) meets.
+LAB_DEVICE void copy_window(simt::Box to, const Windows& w, const WindowBoxes& boxes,
+                            const simt::PixelPlace& place, int down, int across, int channel,
+                            simt::SharedPtr<simt::Barrier> done) {
+  simt::copy_pixels(to, boxes.map, channel, place, boxes.last_x + w.direction * across,
+                    boxes.last_y + w.direction * down, done);
+}
 
-// Columns are taps and channels, terms are grid pixels.
-template <int kCount>
-struct WindowColumns {
-  static constexpr bool kAlongTerms = false;
-  static constexpr int kBoxes = kCount / kBox;
-  const Windows& windows;
-  const std::uint16_t* source;
-  Tap taps[kBoxes];
+// The steps of a product over taps and channels: all taps of 64 channels, whose weights lie near
+// each other, then those of the next 64.
+struct TapStep {
+  int channel = 0, down = 0, across = 0;
 
-  LAB_DEVICE WindowColumns(const Windows& w, const std::uint16_t* array, int first)
-      : windows(w), source(array + copied_piece() * 8) {
-    LAB_UNROLL
-    for (int box = 0; box < kBoxes; ++box) taps[box] = tap_of(w, first + box * kBox, w.taps);
-  }
-  LAB_DEVICE void copy(Words stage, int term, int end) const {
-    LAB_UNROLL
-    for (int row = copied_row(); row < kBox; row += kRowsAtOnce) {
-      const GridPixel pixel = grid_pixel(windows, term + row, end);
-      LAB_UNROLL
-      for (int box = 0; box < kBoxes; ++box) {
-        const bool inside = is_inside(windows, pixel, taps[box]);
-        const Offset at = inside ? pixel.offset + taps[box].offset : 0;
-        copy_piece(stage + box * kBoxWords, row, source + at, inside);
-      }
-    }
+  LAB_DEVICE void advance(const Windows& w, int taps_down) {
+    if (++across < static_cast<int>(w.taps_across.value)) return;
+    across = 0;
+    if (++down < taps_down) return;
+    down = 0;
+    channel += kBox;
   }
 };
-
-// Columns of matrix [terms, columns]; Line::term returns where the row of a term begins. Columns
-// beyond the last, from a multiple of kBox on, are zeros.
-template <int kCount, class Line>
-struct MatrixColumns {
-  static constexpr bool kAlongTerms = false;
-  const Line& line;
-  const std::uint16_t* source;
-  int columns_left;
-
-  LAB_DEVICE MatrixColumns(const Line& of_term, const std::uint16_t* matrix, int first)
-      : line(of_term),
-        source(matrix + first + copied_piece() * 8),
-        columns_left(of_term.rows - first) {}
-  LAB_DEVICE void copy(Words stage, int term, int end) const {
-    LAB_UNROLL
-    for (int row = copied_row(); row < kBox; row += kRowsAtOnce) {
-      const MatrixPlace place = line.term(term + row, end);
-      const Offset at = place.inside ? place.offset : 0;
-      LAB_UNROLL
-      for (int box = 0; box < kCount / kBox; ++box) {
-        const bool inside = place.inside && box * kBox < columns_left;
-        copy_piece(stage + box * kBoxWords, row, source + (inside ? at + box * kBox : 0), inside);
-      }
-    }
-  }
-};
+LAB_DEVICE int taps_down(const Windows& w) {
+  return w.taps / static_cast<int>(w.channels.value * w.taps_across.value);
+}
 
 // ---- Products
 
-// Calls use(row, col, pair) for each pair of neighbouring columns of this thread, from the first
-// row of the block's warpgroups on.
+// A thread has sums of two rows, of kRowsApart from the first one.
+inline constexpr int kRowsApart = 8;
+LAB_DEVICE int first_row() {
+  return simt::uniform_warp() * 16 + simt::lane() / 4;
+}
+
+// Calls use(col, pair) for each pair of neighbouring columns of this thread in one of its rows.
 template <int kEighths, class Use>
-LAB_DEVICE void for_each_pair(float (&sums)[kEighths][4], const Use& use) {
-  const int first = simt::warp() * 16 + simt::lane() / 4;
+LAB_DEVICE void for_each_pair(float (&sums)[kEighths][4], int half, const Use& use) {
   LAB_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    LAB_UNROLL
-    for (int j = 0; j < kEighths; ++j) {
-      use(first + 8 * half, j * 8 + simt::lane() % 4 * 2, sums[j] + 2 * half);
-    }
+  for (int j = 0; j < kEighths; ++j) {
+    use(j * 8 + simt::lane() % 4 * 2, sums[j] + 2 * half);
   }
 }
 
@@ -186,152 +193,199 @@ LAB_DEVICE void transpose_in_quad(std::uint32_t (&words)[4]) {
   }
 }
 
-// Leaves the sums of wgmma to a bf16 array, 8 neighbouring columns per lane and access, for which
-// the lanes of a quad exchange their pairs. row_of(r): the row of C, or -1.
-template <int kEighths, class Output, class RowOf>
-LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], const Output& output, int col,
-                           const RowOf& row_of) {
+// Adds the elements of bf16 rows to the sums, and leaves the sums to bf16 rows: 8 neighbouring
+// columns per lane and access, for which the lanes of a quad exchange their pairs. rows: where
+// those of the lane begin, or null. All lanes call them.
+template <int kEighths>
+LAB_DEVICE void add_bf16(float (&sums)[kEighths][4],
+                         const simt::GlobalPtr<const std::uint16_t> (&rows)[2],
+                         const bool (&skips)[2]) {
   static_assert(kEighths % 4 == 0);
-  const int first = simt::warp() * 16 + simt::lane() / 4;
-  const int mine = col + simt::lane() % 4 * 8;
-  if (output.adds_to_bf16()) {
-    simt::Uint4 before[2][kEighths / 4];
+  simt::Uint4 before[2][kEighths / 4];
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
     LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int row = row_of(first + 8 * half);
-      LAB_UNROLL
-      for (int j = 0; j < kEighths / 4; ++j) {
-        before[half][j] = {0, 0, 0, 0};
-        if (row >= 0)
-          before[half][j] = simt::load<simt::Uint4>(output.bf16_row(row) + mine + j * 32);
-      }
-    }
-    LAB_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      LAB_UNROLL
-      for (int j = 0; j < kEighths / 4; ++j) {
-        const simt::Uint4 four = before[half][j];
-        std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
-        transpose_in_quad(words);
-        LAB_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          sums[4 * j + i][2 * half] += simt::float_of(words[i] << 16);
-          sums[4 * j + i][2 * half + 1] += simt::float_of(words[i] & 0xffff0000U);
-        }
-      }
+    for (int j = 0; j < kEighths / 4; ++j) {
+      before[half][j] = {0, 0, 0, 0};
+      if (!skips[half]) before[half][j] = simt::load<simt::Uint4>(rows[half] + j * 32);
     }
   }
   LAB_UNROLL
   for (int half = 0; half < 2; ++half) {
-    const int row = row_of(first + 8 * half);
     LAB_UNROLL
     for (int j = 0; j < kEighths / 4; ++j) {
-      std::uint32_t words[4];
+      const simt::Uint4& four = before[half][j];
+      std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
+      transpose_in_quad(words);
       LAB_UNROLL
       for (int i = 0; i < 4; ++i) {
-        const float* const pair = sums[4 * j + i] + 2 * half;
-        words[i] = simt::pack_bf16(pair[0], pair[1]);
+        sums[4 * j + i][2 * half] += simt::float_of(words[i] << 16);
+        sums[4 * j + i][2 * half + 1] += simt::float_of(words[i] & 0xffff0000U);
       }
-      transpose_in_quad(words);
-      if (row < 0) continue;
-      simt::store(output.bf16_row(row) + mine + j * 32,
-                  simt::Uint4{words[0], words[1], words[2], words[3]});
     }
   }
 }
+template <int kEighths>
+LAB_DEVICE void leave_bf16(float (&sums)[kEighths][4], int half, simt::GlobalPtr<std::uint16_t> row,
+                           bool skips) {
+  LAB_UNROLL
+  for (int j = 0; j < kEighths / 4; ++j) {
+    std::uint32_t words[4];
+    LAB_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const float* const pair = sums[4 * j + i] + 2 * half;
+      words[i] = simt::pack_bf16(pair[0], pair[1]);
+    }
+    transpose_in_quad(words);
+    if (skips) continue;
+    simt::store(row + j * 32, simt::Uint4{words[0], words[1], words[2], words[3]});
+  }
+}
 
-// Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on;
-// row_of as above. kScaled: of FP16, for which no array is bf16.
+// Leaves the sums of a block's warpgroups to `output` (passes.cuh), in columns from `col` on.
+// row_of(r): the row of C, or -1. kScaled: of FP16, for which no array is bf16.
 template <bool kScaled, int kEighths, class Output, class RowOf>
 LAB_DEVICE void leave_sums(float (&sums)[kEighths][4], const Output& output, int col,
                            const RowOf& row_of) {
-  for_each_pair(sums, [&](int r, int c, float* pair) {
-    const int row = row_of(r);
-    if (row >= 0) output.add(row, col + c, pair);
-  });
-  if constexpr (!kScaled && requires { output.bf16_row(0); }) {
-    if (output.is_bf16()) return leave_bf16(sums, output, col, row_of);
+  const int rows[2] = {row_of(first_row()), row_of(first_row() + kRowsApart)};
+  if (output.adds()) {
+    LAB_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int row = rows[half];
+      if (row < 0) continue;
+      for_each_pair(sums, half, [&](int c, float* pair) { output.add(row, col + c, pair); });
+    }
   }
-  for_each_pair(sums, [&](int r, int c, const float* pair) {
-    const int row = row_of(r);
-    if (row >= 0) output.write(row, col + c, pair);
-  });
+  if constexpr (!kScaled) {
+    if (output.is_bf16()) {
+      const bool skips[2] = {rows[0] < 0, rows[1] < 0};
+      const int mine = col + simt::lane() % 4 * 8;
+      const auto first = output.bf16_row(skips[0] ? 0 : rows[0]) + mine;
+      const auto second = output.bf16_row(skips[1] ? 0 : rows[1]) + mine;
+      if (output.adds_to_bf16()) add_bf16(sums, {first, second}, skips);
+      leave_bf16(sums, 0, first, skips[0]);
+      leave_bf16(sums, 1, second, skips[1]);
+      return;
+    }
+  }
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int row = rows[half];
+    if (row < 0) continue;
+    for_each_pair(sums, half, [&](int c, const float* pair) { output.write(row, col + c, pair); });
+  }
 }
 
-// Computes one tile of C by two warpgroups; grid.x: tiles of C, row by row. A and B are made from
-// their elements and the first row and column of the tile; n is a multiple of the tile's columns.
-// From one stage to the next, terms advance by `advance` and from the end on continue after those
-// of the first stage.
-template <class Tile, class MakeA, class MakeB, class Output>
-LAB_DEVICE void wgmma_tile(const ProductPart& part, const Rounded& rounded_a,
-                           const Rounded& rounded_b, const MakeA& make_a, const MakeB& make_b,
-                           const Output& output, int advance = Tile::kTerms) {
-  LAB_DYNAMIC_SHARED(std::uint32_t, shared);
-  const Words stages = simt::first_box(shared);
-  const int tiles_n = part.n / Tile::kN;
-  const int row = simt::block_idx().x / tiles_n * Tile::kM;
-  const int col = simt::block_idx().x % tiles_n * Tile::kN;
-  if (row >= part.m) return;
-  const auto a = make_a(rounded_a.elements, row);
-  const auto b = make_b(rounded_b.elements, col);
-  constexpr bool kATerms = decltype(make_a(nullptr, 0))::kAlongTerms;
-  constexpr bool kBTerms = decltype(make_b(nullptr, 0))::kAlongTerms;
+struct TilePlace {
+  int row, col;
+};
 
-  const int steps = (part.end - part.begin + Tile::kTerms - 1) / Tile::kTerms;
-  int term = part.begin;
-  const auto fill = [&](int slot, bool has_terms) {
-    if (has_terms) {
-      const Words stage = stages + slot * (Tile::kStageBytes / 4);
-      a.copy(stage, term, part.end);
-      b.copy(stage + Tile::kBytesOfA / 4, term, part.end);
-    }
-    simt::copy_commit();
-    term += advance;
-    if (term >= part.end) term += Tile::kTerms - part.end;
-  };
-  LAB_UNROLL
-  for (int s = 0; s < Tile::kStages - 1; ++s) fill(s, s < steps);
+// The tiles of C [m, n], row by row.
+template <class Tile>
+struct Tiles {
+  int m = 0, count = 0;
+  Divisor across;
 
-  const int group = simt::thread_idx().x / simt::kWarpgroupThreads;
-  float sums[Tile::kN / 8][4] = {};
-  int slot = 0;
-  LAB_NO_UNROLL
-  for (int step = 0; step < steps; ++step) {
-    simt::copy_wait<Tile::kStages - 2>();
-    simt::publish_stores();
-    simt::wgmma_finish(sums);
-    simt::sync_threads();  // the stage is complete, and the one before it has been read
-    const simt::Box stage = simt::box_at(stages) + slot * Tile::kStageBytes;
-    simt::wgmma_begin();
-    LAB_UNROLL
-    for (int k = 0; k < Tile::kTerms / simt::kWgmmaSlots; ++k) {
-      simt::wgmma<element_of(Tile::kScaled), kATerms, kBTerms>(
-          sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, k);
-    }
-    simt::wgmma_commit();
-    fill(slot == 0 ? Tile::kStages - 1 : slot - 1, step + Tile::kStages - 1 < steps);
-    slot = slot == Tile::kStages - 1 ? 0 : slot + 1;
+  static Tiles of(std::int64_t m, std::int64_t n) {
+    const std::int64_t across = n / Tile::kN;
+    return {static_cast<int>(m), static_cast<int>(tiles_of(m, Tile::kM) * across),
+            Divisor::of(across)};
   }
-  simt::wgmma_finish(sums);
-  if constexpr (Tile::kScaled) unscale(sums, rounded_a, rounded_b);
+  LAB_DEVICE TilePlace place(int tile) const {
+    const auto [down, right] = divide(tile, across);
+    return {.row = down * Tile::kM, .col = right * Tile::kN};
+  }
+};
 
-  leave_sums<Tile::kScaled>(sums, output, col,
-                            [&](int r) { return row + r < part.m ? row + r : -1; });
+// Leaves the sums of the tile of C [m, n] at `place` to `output`.
+template <class Tile, int kEighths, class Output>
+LAB_DEVICE void leave_tile(float (&sums)[kEighths][4], const Rounded& a, const Rounded& b,
+                           const Output& output, const TilePlace& place, int m) {
+  if constexpr (Tile::kScaled) unscale(sums, a, b);
+  leave_sums<Tile::kScaled>(sums, output, place.col,
+                            [&](int r) { return place.row + r < m ? place.row + r : -1; });
+}
+
+// Computes `count` products, which the blocks of grid.x share, each by all warpgroups of a block.
+// job_of(i): the i-th one, with the number of its `steps`. feed_of(job): what fills its stages, by
+// copy(stage, full), which has the boxes of A and B of a step copied, kStageBytes in all, and
+// advance() to the next step. leave(sums, job): what becomes of the sums.
+template <class Tile, class JobOf, class FeedOf, class Leave>
+LAB_DEVICE void multiply_boxes(int count, const JobOf& job_of, const FeedOf& feed_of,
+                               const Leave& leave) {
+  using Feed = decltype(feed_of(job_of(0)));
+  LAB_SHARED(simt::Barrier, full, Tile::kStages);
+  LAB_SHARED(simt::Barrier, empty, Tile::kStages);
+  LAB_DYNAMIC_SHARED(std::uint32_t, shared);
+  const simt::Box stages = simt::box_at(simt::first_box(shared));
+  Ring<Tile::kStages> ring{full, empty};
+  begin_ring(ring, Tile::kConsumerWarps);
+  const int blocks = simt::grid_dim().x, warp = simt::uniform_warp();
+  if (warp == Tile::kConsumerWarps) {
+    LAB_NO_UNROLL
+    for (int i = simt::block_idx().x; i < count; i += blocks) {
+      const auto job = job_of(i);
+      Feed feed = feed_of(job);
+      LAB_NO_UNROLL
+      for (int step = 0; step < job.steps; ++step) {
+        simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+        if (simt::lane() == 0) {
+          simt::barrier_expect(ring.full(), Tile::kStageBytes);
+          feed.copy(stages + ring.slot * Tile::kStageBytes, ring.full());
+        }
+        feed.advance();
+        ring.advance();
+      }
+    }
+    return;
+  }
+  const int group = warp / kWarpgroupWarps;
+  LAB_NO_UNROLL
+  for (int i = simt::block_idx().x; i < count; i += blocks) {
+    const auto job = job_of(i);
+    float sums[Tile::kN / 8][4] = {};
+    int step = 0;
+    if (job.steps > 0) {  // around the wait for the last group too, or ptxas serialises wgmma
+      LAB_NO_UNROLL
+      do {
+        simt::barrier_wait(ring.full(), ring.parity);
+        const simt::Box stage = stages + ring.slot * Tile::kStageBytes;
+        simt::wgmma_begin();
+        LAB_UNROLL
+        for (int k = 0; k < Tile::kTerms / simt::kWgmmaSlots; ++k) {
+          simt::wgmma<element_of(Tile::kScaled), Feed::kAHasTerms, Feed::kBHasTerms>(
+              sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, k);
+        }
+        simt::wgmma_commit();
+        simt::wgmma_wait<1>();
+        if (step > 0) release(ring.last_empty());
+        ring.advance();
+      } while (++step < job.steps);
+      simt::wgmma_finish(sums);
+      release(ring.last_empty());
+    }
+    leave(sums, job);
+  }
 }
 
 // ---- Weight gradients in the order of the weights
 
-// Rows are output channels, columns taps; to the partial sums of the split grid.z.
-struct OrderedGradientOutput {
-  const WeightGradientArgs& args;
-
-  LAB_DEVICE void add(int /*row*/, int /*col*/, float* /*sums*/) const {}
-  LAB_DEVICE void write(int row, int col, const float* sums) const {
-    const std::int64_t line = std::int64_t{simt::block_idx().z} * args.out_c + row;
-    const auto to = simt::global(args.partials) + line * args.x.taps;
-    write_run<true, 2>(to, col, args.x.taps, sums);
+// Leaves the sums to the partial sums of a split. Rows are output channels from `first` on, columns
+// taps from `col` on.
+template <int kEighths>
+LAB_DEVICE void leave_gradient(float (&sums)[kEighths][4], const WeightGradientArgs& args,
+                               int split, int first, int col) {
+  LAB_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int row = first + first_row() + kRowsApart * half;
+    if (row >= args.out_c) continue;
+    const std::int64_t line = std::int64_t{split} * args.out_c + row;
+    const auto to = simt::global(args.partials) + line * args.x.taps + col;
+    for_each_pair(sums, half, [&](int c, const float* pair) {
+      simt::store(to + c, simt::Float2{pair[0], pair[1]});
+    });
   }
-};
+}
 
 // sums [count] = the sums of the partials [splits, count], in FP64: four neighbouring ones per
 // thread, whose splits kParts threads share.

@@ -356,6 +356,8 @@ TEST(LayersConvolution, ComputesBf16Activations) {
     }
   }
   check_all({2, 6, 7, 64, 64, 3, 1, 1}, Precision::BF16, true, Tiles::Wgmma, {}, {kBf16, kBf16});
+  // Blocks that compute several tiles, and tall ones.
+  check_all({6, 8, 8, 128, 128, 2, 1, 0}, Precision::BF16, true, Tiles::Wgmma, {}, {kBf16, kBf16});
 }
 
 // Kernels that read FP32 refuse them.

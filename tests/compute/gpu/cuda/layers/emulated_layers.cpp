@@ -26,6 +26,10 @@ class EmulatedLauncher {
   explicit EmulatedLauncher(const EmulatedArrays& arrays) : arrays_(arrays) {}
 
   int multiprocessors() const { return 2; }
+  template <class Boxes>
+  simt::BoxMap map(const Boxes& boxes) const {
+    return {boxes};
+  }
 
   template <class Kernel>
   void launch(const cuda::LaunchGrid& grid, const typename Kernel::Args& args,

@@ -1,0 +1,72 @@
+// Which tiles the convolutions by wgmma take on a GPU with 132 SMs.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
+#include "compute/gpu/emulator/device/emulated_launcher.h"
+
+namespace lab::cuda {
+namespace {
+
+constexpr int kSms = 132;
+
+struct Size {
+  int rows = 0, columns = 0;
+  bool operator==(const Size&) const = default;
+};
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.rows << "x" << size.columns;
+}
+
+Size pixel_tile(std::initializer_list<std::int64_t> pixels, std::int64_t channels) {
+  Size chosen;
+  with_pixel_tile(Precision::BF16, std::vector(pixels), channels, kSms, [&]<class Tile>() {
+    chosen = {Tile::kM, Tile::kN};
+  });
+  return chosen;
+}
+
+TEST(WgmmaTiles, LeaveFewestRowsInTurn) {
+  EXPECT_EQ(pixel_tile({256 * 7 * 7}, 256), (Size{192, 128}));    // 132 tiles instead of 196
+  EXPECT_EQ(pixel_tile({256 * 14 * 14}, 128), (Size{192, 128}));  // 2 * 192 rows as 3 * 128
+  EXPECT_EQ(pixel_tile({256 * 4 * 4}, 512), (Size{128, 128}));    // 128 tiles instead of 88
+  EXPECT_EQ(pixel_tile({4096, 4096, 4096, 4096}, 256), (Size{128, 128}));  // 2 * 128 rows
+  EXPECT_EQ(pixel_tile({256 * 28 * 28}, 64), (Size{128, 64}));
+}
+
+// Of ResNet-18 at batch 256.
+std::pair<Size, int> weight_tile(std::int64_t side, std::int64_t in_c, std::int64_t out_c,
+                                 std::int64_t kernel) {
+  GpuConvolution c{.images = 256,
+                   .in_h = side,
+                   .in_w = side,
+                   .in_c = in_c,
+                   .out_h = side,
+                   .out_w = side,
+                   .out_c = out_c,
+                   .kernel = kernel,
+                   .stride = 1,
+                   .padding = kernel / 2,
+                   .precision = Precision::BF16};
+  std::pair<Size, int> chosen;
+  with_weight_tile(c, [&]<class Tile>(const WeightSplit& split) {
+    chosen = {{Tile::kM, Tile::kN}, split.splits};
+  });
+  return chosen;
+}
+
+TEST(WgmmaTiles, AddFewSplitsOfManyWeights) {
+  EXPECT_EQ(weight_tile(4, 512, 512, 3), std::pair(Size{128, 192}, 1));
+  EXPECT_EQ(weight_tile(14, 128, 128, 3), std::pair(Size{128, 128}, 14));
+  EXPECT_EQ(weight_tile(14, 64, 128, 3).first, (Size{128, 192}));  // 576 columns
+  EXPECT_EQ(weight_tile(4, 256, 512, 1).first, (Size{128, 128}));
+  EXPECT_EQ(weight_tile(14, 64, 128, 1).first, (Size{128, 64}));
+}
+
+}  // namespace
+}  // namespace lab::cuda

@@ -68,6 +68,7 @@ class DeviceReport {
       if (is_timed(d.device)) fact(tr("caches"), caches_text(d.caches));
       if (is_cpu) fact(tr("NUMA"), trf("node {}", fmt::join(d.numa_nodes, ", ")));
       if (is_timed(d.device)) fact(tr("clock, max"), or_reason(d.clock_max_mhz, "{:.0f} MHz"));
+      if (d.virtual_machine) fact(tr("clock"), tr("nominal, as reported by the virtual machine"));
       fact(tr("memory"),
            is_cpu ? trf("{} in the machine, {} for this device's tensors",
                         format_bytes(d.memory_total_bytes), format_bytes(d.memory_limit_bytes))

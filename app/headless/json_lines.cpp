@@ -517,6 +517,7 @@ std::string json_device(const DeviceInfo& info, const DeviceTelemetry* telemetry
             {"memory_total_bytes", info.memory_total_bytes},
             {"memory_limit_bytes", info.memory_limit_bytes}};
   if (!is_timed(info.device)) json["emulated"] = true;
+  if (info.virtual_machine) json["clock_nominal"] = true;
   Json details = Json::object();
   for (const auto& [label, value] : info.details) details[label] = value;
   json["details"] = std::move(details);

@@ -327,6 +327,9 @@ TEST(JsonLines, DeviceHasFactsAndReadings) {
   EXPECT_EQ(json["missing"]["temperature_c"], "no sensor");
   EXPECT_TRUE(json["clock_max_mhz"].is_null());
   EXPECT_FALSE(json.contains("lab_pool_bytes")) << "GPUs only";
+  EXPECT_FALSE(json.contains("clock_nominal"));
+  info.virtual_machine = true;
+  EXPECT_EQ(nlohmann::json::parse(json_device(info, &reading))["clock_nominal"], true);
 }
 
 TEST(JsonLines, DeviceNamesTheSimdLevelAndItsCap) {

@@ -70,7 +70,7 @@ GPU = keys(
 KEYS = {
     "device": keys(
         "type device name simd simd_detail simd_cap cores core_kinds threads packages numa_nodes caches "
-        "clock_max_mhz memory_total_bytes memory_limit_bytes details t_s utilisation "
+        "clock_max_mhz clock_nominal? memory_total_bytes memory_limit_bytes details t_s utilisation "
         "core_utilisation clock_mhz temperature_c memory_available_bytes lab_used_bytes "
         "lab_peak_bytes missing",
         "lab_pinned_bytes? lab_workspace_bytes? lab_pool_bytes? lost? gpu? emulated?",

@@ -24,25 +24,12 @@ LAB_DEVICE void barrier_expect(Barrier* barrier, int bytes) {
 }
 // One asm statement, as in hopper.cuh.
 LAB_DEVICE void barrier_wait(Barrier* barrier, int parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      ".reg .b64 begin, now;\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-      "@p bra done;\n"
-      "mov.b64 begin, %%clock64;\n"
-      "retry:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-      "@p bra done;\n"
-      "mov.b64 now, %%clock64;\n"
-      "sub.s64 now, now, begin;\n"
-      "setp.lt.s64 p, now, %2;\n"
-      "@p bra retry;\n"
-      "trap;\n"
-      "done:\n"
-      "}\n" ::"r"(shared_address(barrier)),
-      "r"(parity), "n"(cuda_matmul::kLongestWait_clocks)
-      : "memory");
+  asm volatile("{\n" LAB_WAIT_FOR_PHASE
+               "trap;\n"
+               "done:\n"
+               "}\n" ::"r"(shared_address(barrier)),
+               "r"(parity), "n"(cuda_matmul::kLongestWait_clocks)
+               : "memory");
 }
 
 LAB_DEVICE void copy_pixels(Box to, const BoxMap& from, int first_channel, const PixelPlace& place,

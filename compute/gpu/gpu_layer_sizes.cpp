@@ -94,8 +94,9 @@ void check_f32(const GpuConvolution& c) {
   check_sizes(c);
   if (c.x.is_bf16() || c.y.is_bf16()) {
     throw Error(Errc::InvalidArgument,
-                tr("convolution: arrays of bf16 need channels in multiples of 64, --dtype bf16 and "
-                   "a GPU of compute capability 9.0"));
+                tr("convolution: arrays of bf16 need channels in multiples of 64, a kernel and a "
+                   "padding up to 16, a stride up to 8, --dtype bf16 and a GPU of compute "
+                   "capability 9.0"));
   }
 }
 

@@ -16,6 +16,43 @@ constexpr int kBoxPieceElements = 8;
 PhaseBarrier& barrier_at(const BarrierPtr& at) {
   return current_block().barrier({&at.here(), at.byte_offset()});
 }
+PhaseBarrier& initialised(const BarrierPtr& at) {
+  PhaseBarrier& barrier = barrier_at(at);
+  if (barrier.arrivals == 0)
+    throw Fault(FaultKind::PhaseBarrier, "an mbarrier is used before barrier_init");
+  return barrier;
+}
+void arrive(PhaseBarrier& barrier) {
+  if (barrier.missing == 0) {
+    throw Fault(FaultKind::PhaseBarrier, "an mbarrier with " + std::to_string(barrier.arrivals) +
+                                             " arrivals per phase gets another one");
+  }
+  --barrier.missing;
+  current_block().end_phase(barrier);
+}
+
+// Of the instructions and of the driver's maps.
+void require_within(const char* what, int value, int least, int most) {
+  if (value >= least && value <= most) return;
+  throw Fault(FaultKind::OutOfBounds, std::string(what) + " of a copy is " + std::to_string(value) +
+                                          ", must be " + std::to_string(least) + " to " +
+                                          std::to_string(most));
+}
+template <class Boxes>
+void check_map(const Boxes& boxes) {
+  constexpr int kMostRows = 256, kAlignment = 16;
+  require_within("the number of rows", boxes.box_rows, 1, kMostRows);
+  if (reinterpret_cast<std::uintptr_t>(boxes.elements) % kAlignment != 0 || boxes.channels % 8 != 0)
+    throw Fault(FaultKind::Misaligned, "a copy from rows that are not a multiple of 16 bytes");
+}
+void check_grid(const PixelBoxes& boxes) {
+  constexpr int kMostOutside = 128, kMostStep = 8;
+  require_within("the step", boxes.step, 1, kMostStep);
+  const int last_x = boxes.first_x + (boxes.grid_width - 1) * boxes.step - (boxes.width - 1);
+  const int last_y = boxes.first_y + (boxes.grid_height - 1) * boxes.step - (boxes.height - 1);
+  for (const int corner : {boxes.first_x, boxes.first_y, last_x, last_y})
+    require_within("a corner", corner, -kMostOutside, kMostOutside - 1);
+}
 
 // Copies the rows of a box; find(row): the first element of its channels, or null for zeros.
 template <class Find>
@@ -26,7 +63,7 @@ void copy_rows(const Box& to, int rows, int first_channel, int channels, const B
                                            " of shared memory; needs a multiple of " +
                                            std::to_string(kBoxRowBytes));
   }
-  PhaseBarrier& barrier = barrier_at(done);
+  PhaseBarrier& barrier = initialised(done);
   for (int row = 0; row < rows; ++row) {
     const std::uint16_t* const from = find(row);
     const std::ptrdiff_t row_offset = to.byte_offset + row * kBoxRowBytes;
@@ -53,23 +90,27 @@ void barrier_init(const BarrierPtr& barrier, int arrivals) {
 }
 
 void barrier_arrive(const BarrierPtr& barrier) {
-  PhaseBarrier& at = barrier_at(barrier);
-  --at.missing;
-  current_block().end_phase(at);
+  arrive(initialised(barrier));
 }
 
 void barrier_expect(const BarrierPtr& barrier, int bytes) {
-  barrier_at(barrier).expected_bytes += bytes;
-  barrier_arrive(barrier);
+  PhaseBarrier& at = initialised(barrier);
+  at.expected_bytes += bytes;
+  arrive(at);
 }
 
 void barrier_wait(const BarrierPtr& barrier, int parity, const Where& where) {
-  current_block().wait_for_phase(barrier_at(barrier), parity, where);
+  current_block().wait_for_phase(initialised(barrier), parity, where);
 }
 
 void copy_pixels(const Box& to, const BoxMap& from, int first_channel, const PixelPlace& place,
                  int tap_x, int tap_y, const BarrierPtr& done) {
+  constexpr int kMostTap = 255;
   const auto& boxes = std::get<PixelBoxes>(from.boxes);
+  check_map(boxes);
+  check_grid(boxes);
+  require_within("a tap", tap_x, 0, kMostTap);
+  require_within("a tap", tap_y, 0, kMostTap);
   const int end_x = boxes.first_x + boxes.grid_width * boxes.step;
   const int end_y = boxes.first_y + boxes.grid_height * boxes.step;
   PixelPlace at = place;
@@ -93,6 +134,7 @@ void copy_pixels(const Box& to, const BoxMap& from, int first_channel, const Pix
 void copy_weights(const Box& to, const BoxMap& from, int first_channel, int tap, int first_row,
                   const BarrierPtr& done) {
   const auto& boxes = std::get<WeightBoxes>(from.boxes);
+  check_map(boxes);
   copy_rows(to, boxes.box_rows, first_channel, boxes.channels, done, [&](int row) {
     if (first_row + row >= boxes.rows || tap >= boxes.taps)
       return static_cast<const std::uint16_t*>(nullptr);

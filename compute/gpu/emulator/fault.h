@@ -14,6 +14,7 @@ enum class FaultKind {
   CopyNotWaited,     // shared memory used while a copy_async to it is pending
   Deadlock,          // a barrier or warp operation that some threads never reach
   DivergentBarrier,  // threads of one block at different sync_threads
+  PhaseBarrier,      // an mbarrier before its initialisation, or with more arrivals than it has
   InactiveLane,      // a warp operation that reads from a non-participating lane
   TwoWriters,        // two threads of one launch write the same global element
   ReadOnly,          // a write to an input, or a load_readonly of data the launch writes

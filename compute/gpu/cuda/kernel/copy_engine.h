@@ -1,6 +1,6 @@
 #pragma once
 // The copy engine (TMA) in the vocabulary of simt.h, which fills boxes of wgmma.h: one thread asks
-// for a box, and a barrier in shared memory tells when it has arrived. Elements have 16 bits; a row
+// for a box, and a barrier in shared memory reports its arrival. Elements have 16 bits; a row
 // of a box has 64 channels. What lies outside an array arrives as zeros.
 //
 //   LAB_SHARED(simt::Barrier, name, n)   barriers. A phase of a barrier ends when its arrivals have
@@ -21,9 +21,10 @@
 //   copy_weights(to, map, first_channel, tap, first_row, b)
 //                             of WeightBoxes
 //
-// In the emulator, boxes arrive when their phase ends; it does not detect boxes that are
-// overwritten before a wgmma has read them. Source  PTX ISA, "mbarrier", "cp.async.bulk.tensor",
-// "Im2col mode"
+// In the emulator, boxes arrive when their phase ends; it detects neither boxes that are
+// overwritten before a wgmma has read them nor a missing publish_barriers().
+//
+// Source  PTX ISA, "mbarrier", "cp.async.bulk.tensor", "Im2col mode"
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/wgmma.h"
@@ -31,7 +32,8 @@
 namespace lab::simt {
 
 // Pixels of images, in boxes of box_rows pixels that follow each other in a grid: from the pixel
-// (first_y, first_x), -128 to 127, of each image on, every step-th one in both directions.
+// (first_y, first_x) of each image on, every step-th one in both directions. The grid begins and
+// ends at most 128 pixels outside the image; taps are 0 to 255.
 struct PixelBoxes {
   const std::uint16_t* elements = nullptr;  // [images, height, width, channels], 16-byte aligned
   int images = 0, height = 0, width = 0;

@@ -180,7 +180,7 @@ LAB_DEVICE float fma(float a, float b, float c) {
 }
 
 LAB_DEVICE float own_register(float x) {
-  std::uint32_t bits;  // a permutation of bytes, which ptxas does not see to be none
+  std::uint32_t bits;  // the identity permutation of bytes, which ptxas does not fold
   asm volatile("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(bits) : "r"(__float_as_uint(x)));
   return __uint_as_float(bits);
 }

@@ -2,12 +2,14 @@
 
 #include <cudaTypedefs.h>
 
+#include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_set>
 #include <utility>
 
+#include "compute/gpu/cuda/device/driver_function.h"
 #include "compute/gpu/cuda/device/handles.h"
+#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/layers/layers.cuh"
 #include "compute/gpu/cuda/layers/wgmma_layers.cuh"
 
@@ -57,19 +59,6 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-constexpr unsigned kEncoderVersion = 12000;  // CUDA version of these signatures
-
-// Null if the driver lacks the function. The driver is not linked, because a machine may have none.
-template <class Function>
-Function driver_function(const char* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  const auto status =
-      cudaGetDriverEntryPointByVersion(name, &found, kEncoderVersion, cudaEnableDefault, &result);
-  if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) return nullptr;
-  return reinterpret_cast<Function>(found);
-}
-
 constexpr auto kElements = CU_TENSOR_MAP_DATA_TYPE_UINT16;
 constexpr cuuint64_t kElementBytes = 2;
 constexpr cuuint32_t kRowElements = simt::kBoxRowBytes / kElementBytes;
@@ -81,7 +70,7 @@ void* mutable_pointer(const std::uint16_t* elements) {
 
 CUresult encode(CUtensorMap& map, const simt::PixelBoxes& boxes) {
   static const auto kEncode =
-      driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+      driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col", 12000);
   if (kEncode == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   const auto channels = static_cast<cuuint64_t>(boxes.channels);
   const auto width = static_cast<cuuint64_t>(boxes.width);
@@ -102,7 +91,7 @@ CUresult encode(CUtensorMap& map, const simt::PixelBoxes& boxes) {
 
 CUresult encode(CUtensorMap& map, const simt::WeightBoxes& boxes) {
   static const auto kEncode =
-      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled", 12000);
   if (kEncode == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   const auto channels = static_cast<cuuint64_t>(boxes.channels);
   const auto taps = static_cast<cuuint64_t>(boxes.taps);
@@ -126,8 +115,11 @@ class CudaLauncher {
   simt::BoxMap map(const Boxes& boxes) const {
     gpu_.use();
     simt::BoxMap made{};
-    if (encode(made.map, boxes) != CUDA_SUCCESS)
-      gpu_.check(cudaErrorInvalidValue, "the tensor map of a convolution");
+    const CUresult result = encode(made.map, boxes);
+    gpu_.check(result == CUDA_SUCCESS               ? cudaSuccess
+               : result == CUDA_ERROR_NOT_SUPPORTED ? cudaErrorNotSupported
+                                                    : cudaErrorInvalidValue,
+               "the driver's tensor map of a convolution");
     return made;
   }
 

@@ -17,7 +17,7 @@ class WgmmaLayers final : public Layers<Launcher> {
 
   bool takes_bf16(const GpuConvolution& c) const override {
     check_sizes(c);
-    return c.precision == Precision::BF16 && has_whole_boxes(c);
+    return c.precision == Precision::BF16 && fits_boxes(c);
   }
   std::int64_t workspace_bytes(const GpuConvolution& c) const override {
     const std::int64_t bytes = Portable::workspace_bytes(c);  // checks the sizes

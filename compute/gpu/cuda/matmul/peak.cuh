@@ -70,9 +70,9 @@ LAB_DEVICE std::uint32_t first_peak_index() {
   return std::uint32_t(thread) * kPeakWords;
 }
 
-// Each thread has kChains chains of dependent multiply-adds. Their addends are constants of the
-// code, and the multiplier stays in a latch of the multipliers: with three registers, two in the
-// same bank of the register file would take a second clock.
+// Each thread has kChains chains of dependent multiply-adds. Their addends are immediates, and the
+// multiplier is held in the operand reuse cache: of three registers, two in the same bank of the
+// register file would take a second clock.
 template <int kChains, int kMultipliers, int kRepeats>
 LAB_DEVICE void fp32_peak_body(const PeakArgs& args) {
   static_assert(kChains + kMultipliers <= kPeakWords);

@@ -42,7 +42,7 @@ class SharedArray {
   void* atomic(const Access& at, const ThreadTime& me);
   void begin_copy(const Access& at, const ThreadTime& me);
   void end_copy(const Access& at, const void* from, const ThreadTime& me);
-  // A copy that no thread makes.
+  // Data written by the copy engine.
   void arrive(const Access& at, const void* from);
 
  private:

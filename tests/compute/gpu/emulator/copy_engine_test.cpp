@@ -1,4 +1,4 @@
-// The copy engine: which elements its boxes have, and barriers that no phase ends.
+// The copy engine: which elements its boxes have, and waits for phases that never end.
 #include "compute/gpu/cuda/kernel/copy_engine.h"
 
 #include <gtest/gtest.h>
@@ -131,6 +131,7 @@ TEST(CopyEngine, WaitsForReadersOfAStage) {
                  barrier_init(empty + s, 1);
                }
              }
+             publish_barriers();
              sync_threads();
              for (int step = 0; step < kSteps; ++step) {
                const int slot = step % kStages, parity = step / kStages % 2;
@@ -182,6 +183,57 @@ TEST(CopyEngine, NamesAPhaseThatNeverEnds) {
                              barrier_wait(full, 0);
                            }),
                   "threads 0-31 at barrier_wait"));
+}
+
+TEST(CopyEngine, RefusesBarriersWithoutInitialisationAndWithTooManyArrivals) {
+  EXPECT_TRUE(has(fault_of(FaultKind::PhaseBarrier, {.grid = {1}, .block = {1}},
+                           [&] {
+                             LAB_SHARED(Barrier, full, 1);
+                             barrier_arrive(full);
+                           }),
+                  "before barrier_init"));
+  EXPECT_TRUE(has(fault_of(FaultKind::PhaseBarrier, {.grid = {1}, .block = {1}},
+                           [&] {
+                             LAB_SHARED(Barrier, full, 1);
+                             barrier_init(full, 1);
+                             barrier_expect(full, 128);
+                             barrier_arrive(full);
+                           }),
+                  "gets another one"));
+}
+
+TEST(CopyEngine, RefusesWhatMapsCannotDescribe) {
+  GlobalArray<std::uint16_t> images = numbered(4);
+  const PixelBoxes fits{.elements = images.data(),
+                        .images = 1,
+                        .height = 2,
+                        .width = 2,
+                        .channels = kChannels,
+                        .grid_height = 2,
+                        .grid_width = 2,
+                        .box_rows = 4};
+  const auto refused = [&](const PixelBoxes& boxes, int tap,
+                           const std::string& words) -> testing::AssertionResult {
+    const auto copy = [&](const Box& to, const BoxMap& map, const auto& done) {
+      copy_pixels(to, map, 0, {boxes.first_x, boxes.first_y, 0}, tap, 0, done);
+    };
+    try {
+      first_channels(boxes, images, copy);
+    } catch (const Fault& fault) {
+      return has(fault.what(), words);
+    }
+    return testing::AssertionFailure() << "no fault";
+  };
+  PixelBoxes boxes = fits;
+  boxes.first_x = -129;
+  EXPECT_TRUE(refused(boxes, 0, "a corner"));
+  boxes = fits;
+  boxes.step = 9;
+  EXPECT_TRUE(refused(boxes, 0, "the step"));
+  boxes = fits;
+  boxes.box_rows = 257;
+  EXPECT_TRUE(refused(boxes, 0, "the number of rows"));
+  EXPECT_TRUE(refused(fits, -1, "a tap"));
 }
 
 }  // namespace

@@ -283,11 +283,10 @@ struct WeightSplit {
 struct SplitCosts {
   int tiles = 1;  // of the weights
   int blocks_per_sm = 1;
-  int step_terms = 1;      // per step of a block
-  int fewest_terms = 1;    // worth a split
-  int overhead_terms = 0;  // that a block could compute while it begins and ends
-  std::int64_t split_eighths =
-      1;  // eighths of a term that a block could compute while a split is added
+  int step_terms = 1;              // per step of a block
+  int fewest_terms = 1;            // worth a split
+  int overhead_terms = 0;          // that a block could compute while it begins and ends
+  std::int64_t split_eighths = 1;  // per split that is added, in eighths of a term
 };
 
 // The split of `pixels` that takes the least time on an H100.

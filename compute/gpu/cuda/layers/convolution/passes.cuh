@@ -220,7 +220,7 @@ struct InputGradientKernel {
 struct WeightGradientArgs {
   Windows x;
   const float* dy;  // [pixels, out_c]
-  float* partials;  // [splits, taps, out_c]; by wgmma [splits, out_c, taps]
+  float* partials;  // [splits, taps, out_c]; by wgmma [splits, out_c, taps]; dweight if it is one
   int out_c;
   int split_terms;  // pixels per split
 };

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/kernel/simt.h"
 #include "compute/gpu/cuda/kernel/wgmma.h"
 #include "compute/gpu/cuda/layers/convolution/convolution.cuh"

@@ -3,9 +3,9 @@
 // which costs a pass over them and halves what the product reads, several times, from L2. Forward
 // keeps its rounded operands for the two gradients, 2 bytes per element of x and of weight.
 //
-// Limits   bf16 and tf32; in_c and out_c multiples of 64; with FP32 arrays only kernels larger than
-//          one pixel, because with one the product reads each operand too rarely; 16-byte aligned
-//          arrays; compute capability 9.0 (sm_90a)
+// Limits   bf16 and tf32; in_c and out_c multiples of 64; kernel and padding up to 16, stride up to
+//          8; with FP32 arrays only kernels larger than one pixel, because with one the product
+//          reads each operand too rarely; 16-byte aligned arrays; compute capability 9.0 (sm_90a)
 // Numerics as in convolution.cuh, with tf32 as in rounding.cuh
 #include <algorithm>
 #include <cstddef>
@@ -62,7 +62,7 @@ struct WgmmaForwardKernel : WgmmaKernel<Tile> {
     int steps;
   };
   struct Feed {
-    static constexpr bool kAHasTerms = true, kBHasTerms = true;
+    static constexpr bool kASlots = true, kBSlots = true;
     const Args& args;
     simt::PixelPlace pixel;
     int col, down;
@@ -121,7 +121,7 @@ struct WgmmaInputGradientKernel : WgmmaKernel<Tile> {
   }
 
   struct Feed {
-    static constexpr bool kAHasTerms = true, kBHasTerms = false;
+    static constexpr bool kASlots = true, kBSlots = false;
     const Args& args;
     int phase;
     simt::PixelPlace pixel;
@@ -181,7 +181,7 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
   }
 
   struct Feed {
-    static constexpr bool kAHasTerms = false, kBHasTerms = false;
+    static constexpr bool kASlots = false, kBSlots = false;
     static constexpr int kColumnBoxes = Tile::kN / kBox;
     const Args& args;
     int row, pixel;
@@ -224,16 +224,16 @@ struct WgmmaWeightGradientKernel : WgmmaKernel<Tile> {
 
 // ---- Launches
 
-inline bool has_whole_boxes(const GpuConvolution& c) {
-  return c.precision != Precision::F32 && c.in_c % kBox == 0 && c.out_c % kBox == 0;
-}
-// The copy engine's limits.
-inline bool has_box_maps(const GpuConvolution& c) {
-  constexpr std::int64_t kMostTaps = 16, kMostStep = 8;
-  return c.kernel <= kMostTaps && c.padding <= kMostTaps && c.stride <= kMostStep;
+// Channels that fill boxes, and what keeps the corners of im2col maps within -128 to 127, taps
+// within 0 to 255 and steps within 8.
+inline bool fits_boxes(const GpuConvolution& c) {
+  constexpr std::int64_t kMostKernelOrPadding = 16, kMostStride = 8;
+  return c.precision != Precision::F32 && c.in_c % kBox == 0 && c.out_c % kBox == 0 &&
+         c.kernel <= kMostKernelOrPadding && c.padding <= kMostKernelOrPadding &&
+         c.stride <= kMostStride;
 }
 inline bool is_wgmma_shape(const GpuConvolution& c) {
-  return has_whole_boxes(c) && has_box_maps(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
+  return fits_boxes(c) && (c.kernel > 1 || c.x.is_bf16() || c.y.is_bf16());
 }
 inline bool takes_wgmma(const GpuConvolution& c) {
   return is_wgmma_shape(c) &&
@@ -282,9 +282,9 @@ LaunchGrid blocks_for(const Launcher& launcher, int jobs) {
   return {.x = std::min(jobs, launcher.multiprocessors() * Tile::kBlocksPerSm)};
 }
 
-// Calls work.operator()<Tile>() for the tile of C [m, n] with which the blocks, one per SM, compute
-// fewest rows of tiles one after the other: a tall one if that is as good, because it reads less.
-// `m` of each phase.
+// Calls work.operator()<Tile>() for the tile that minimises the rows that an SM computes in turn,
+// and for the tall one if that is as good, because it reads less. C is [m, n], with one m per
+// phase.
 template <class Work>
 void with_pixel_tile(Precision precision, std::span<const std::int64_t> m, std::int64_t n,
                      int multiprocessors, const Work& work) {
@@ -306,23 +306,28 @@ void with_pixel_tile(Precision precision, std::span<const std::int64_t> m, std::
 // time on an H100. Depends on the sizes only.
 template <class Work>
 void with_weight_tile(const GpuConvolution& c, const Work& work) {
-  constexpr int kWeightsPerEighth = 360;  // added in an eighth of the time of a term, 1.4 clocks
   const std::int64_t taps = taps_of(c);
-  const SplitCosts costs{.step_terms = kBox,
-                         .fewest_terms = 512,
-                         .overhead_terms = 256,
-                         .split_eighths = taps * c.out_c / kWeightsPerEighth};
+  const auto split_by = [&]<class Tile>() {
+    constexpr int kWeightsPerEighth = 360 * Tile::kN / 128;  // added in an eighth of a term's time
+    return split_for<Tile>(c,
+                           {.step_terms = kBox,
+                            .fewest_terms = 512,
+                            .overhead_terms = 256,
+                            .split_eighths = taps * c.out_c / kWeightsPerEighth},
+                           c.out_c, taps);
+  };
   with_scaled(c.precision, [&]<bool kScaled>() {
     using Square = SquareTile<kScaled>;
     using Wide = WideTile<kScaled>;
-    if (taps % Square::kN != 0 && taps % Wide::kN != 0) {
-      using Narrow = NarrowTile<kScaled>;
-      return work.template operator()<Narrow>(split_for<Narrow>(c, costs, c.out_c, taps));
+    using Narrow = NarrowTile<kScaled>;
+    const bool fits_square = taps % Square::kN == 0, fits_wide = taps % Wide::kN == 0;
+    if (!fits_square && !fits_wide) {
+      return work.template operator()<Narrow>(split_by.template operator()<Narrow>());
     }
-    const WeightSplit square = split_for<Square>(c, costs, c.out_c, taps);
-    const WeightSplit wide = split_for<Wide>(c, costs, c.out_c, taps);
-    const bool fits_wide = taps % Wide::kN == 0;
-    fits_wide && (taps % Square::kN != 0 || wide.cost * Wide::kN <= square.cost * Square::kN)
+    WeightSplit square = split_by.template operator()<Square>();
+    WeightSplit wide = split_by.template operator()<Wide>();
+    if (fits_wide) square.most = wide.most = std::max(square.most, wide.most);
+    fits_wide && (!fits_square || wide.cost * Wide::kN <= square.cost * Square::kN)
         ? work.template operator()<Wide>(wide)
         : work.template operator()<Square>(square);
   });
@@ -428,17 +433,24 @@ void wgmma_input_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream
 template <class Launcher>
 void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStream& stream) {
   const WgmmaArrays arrays(c);
-  const WeightSplit split = wgmma_split(c, launcher.multiprocessors());
   const Rounded x = arrays.kept_x(c);
   const Rounded dy = round_images(launcher, c.dy, c.dy_largest, arrays.y, c.workspace, stream);
-  const bool in_one = split.splits == 1;
-  float* const partials = in_one ? c.dweight : reinterpret_cast<float*>(arrays.partials(c));
-  const WeightGradientArgs pass{windows_of_x(c), c.dy.f32(), partials, static_cast<int>(c.out_c),
-                                split.terms};
+  const auto compute = [&](const WeightSplit& split, const auto& launch) {
+    const bool in_one = split.splits == 1;
+    float* const partials = in_one ? c.dweight : reinterpret_cast<float*>(arrays.partials(c));
+    launch(WeightGradientArgs{windows_of_x(c), c.dy.f32(), partials, static_cast<int>(c.out_c),
+                              split.terms});
+    if (in_one) return;
+    add_partials(launcher, partials, c.dweight, split.splits, c.out_c * taps_of(c), stream);
+  };
   if (is_strip_shape(c)) {
-    strip_weight_gradient(launcher, c, pass, x, dy, split, stream);
-  } else {
-    with_weight_tile(c, [&]<class Tile>(const WeightSplit& /*split*/) {
+    const WeightSplit split = strip_split(c, launcher.multiprocessors());
+    return compute(split, [&](const WeightGradientArgs& pass) {
+      strip_weight_gradient(launcher, c, pass, x, dy, split, stream);
+    });
+  }
+  with_weight_tile(c, [&]<class Tile>(const WeightSplit& split) {
+    compute(split, [&](const WeightGradientArgs& pass) {
       const auto tiles = Tiles<Tile>::of(c.out_c, taps_of(c));
       launcher.template launch<WgmmaWeightGradientKernel<Tile>>(
           blocks_for<Tile>(launcher, tiles.count * split.splits),
@@ -447,9 +459,7 @@ void wgmma_weight_gradient(Launcher& launcher, const GpuConvolution& c, GpuStrea
            launcher.map(output_boxes(c, dy.elements, kBox))},
           stream);
     });
-  }
-  if (in_one) return;
-  add_partials(launcher, partials, c.dweight, split.splits, c.out_c * taps_of(c), stream);
+  });
 }
 
 }  // namespace lab::cuda

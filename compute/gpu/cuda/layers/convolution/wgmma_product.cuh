@@ -1,15 +1,16 @@
 #pragma once
-// Matrix products of operands of 16 bits per element by wgmma. The last warp of a block has the copy
-// engine fill a ring of stages, boxes of wgmma.h; the warpgroups before it multiply them. Blocks take
-// turns with tiles of C, so that the first stages of a tile arrive while the one before it is
-// written.
+// Matrix products of operands of 16 bits per element by wgmma. The last warp of a block has the
+// copy engine fill a ring of stages, boxes of wgmma.h; the warpgroups before it multiply them.
+// Blocks take turns with tiles of C, so that the first stages of a tile arrive while the one before
+// it is written.
 //
 // Limits  n a multiple of 64; compute capability 9.0 (sm_90a)
-// Work    a tile of 128x128 reads 32 KB per 64 terms and multiplies them in 512 clocks at the tensor
+// Work    a tile of 128x128 reads 32 KB per 64 terms and multiplies them in 512 clocks at the
+// tensor
 //         cores' full rate; wgmma reads 48 KB of shared memory for them, 384 clocks. A copy takes
-//         about 1,500 clocks from the request to its arrival, so 60 bytes per clock need 96 KB in
-//         flight. What is the same in all lanes is computed from uniform_warp(), by the instructions
-//         of a warp instead of its lanes
+//         about 1,500 clocks from the request to its arrival, so 64 bytes per clock need 96 KB in
+//         flight. What is the same in all lanes is computed from uniform_warp(), by the
+//         instructions of a warp instead of its lanes
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/copy_engine.h"
@@ -27,7 +28,7 @@ inline constexpr int kWarpgroupWarps = simt::kWarpgroupThreads / 32;
 template <bool kScale, int kRows, int kColumns, int kDepth, int kResident = 1>
 struct WgmmaTile {
   static constexpr bool kScaled = kScale;
-  static constexpr int kM = kRows, kN = kColumns, kTerms = 64;
+  static constexpr int kM = kRows, kN = kColumns;
   static constexpr int kConsumerWarps = kM / simt::kWgmmaRows * kWarpgroupWarps;
   static constexpr int kThreads = (kConsumerWarps + 1) * 32;
   static constexpr int kStages = kDepth;
@@ -333,6 +334,7 @@ LAB_DEVICE void multiply_boxes(int count, const JobOf& job_of, const FeedOf& fee
           simt::barrier_expect(ring.full(), Tile::kStageBytes);
           feed.copy(stages + ring.slot * Tile::kStageBytes, ring.full());
         }
+        simt::sync_warp();  // lanes two rounds behind would mistake the parity
         feed.advance();
         ring.advance();
       }
@@ -352,8 +354,8 @@ LAB_DEVICE void multiply_boxes(int count, const JobOf& job_of, const FeedOf& fee
         const simt::Box stage = stages + ring.slot * Tile::kStageBytes;
         simt::wgmma_begin();
         LAB_UNROLL
-        for (int k = 0; k < Tile::kTerms / simt::kWgmmaSlots; ++k) {
-          simt::wgmma<element_of(Tile::kScaled), Feed::kAHasTerms, Feed::kBHasTerms>(
+        for (int k = 0; k < kBox / simt::kWgmmaSlots; ++k) {
+          simt::wgmma<element_of(Tile::kScaled), Feed::kASlots, Feed::kBSlots>(
               sums, stage + group * simt::kBoxBytes, stage + Tile::kBytesOfA, k);
         }
         simt::wgmma_commit();

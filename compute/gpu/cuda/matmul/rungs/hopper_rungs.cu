@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "compute/gpu/cuda/device/driver_function.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.cuh"
 #include "compute/gpu/cuda/matmul/rungs/rungs.h"
 
@@ -15,18 +16,6 @@ template <class Type>
 __global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
     rung_kernel(const __grid_constant__ HopperMaps maps, Bf16MatmulArgs args) {
   multiply<Type::kRung.tiling>(Type{}, maps, args);
-}
-
-constexpr unsigned kEncoderVersion = 12000;  // CUDA version of this signature
-
-// Null if the driver lacks the function. The driver is not linked, because a machine may have none.
-PFN_cuTensorMapEncodeTiled_v12000 encoder() {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  const auto status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found,
-                                                       kEncoderVersion, cudaEnableDefault, &result);
-  if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) return nullptr;
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
 }
 
 // A row-major matrix of bf16 or f32, which the copy engine moves in boxes of box_rows rows of 128
@@ -48,7 +37,8 @@ Matrix bf16_matrix(const std::uint16_t* data, std::int64_t rows, std::int64_t co
 // Elements outside the matrix read as zeros and are not written. Calls the driver, so a GPU context
 // must be current.
 cudaError_t make_tensor_map(CUtensorMap& map, const Matrix& matrix) {
-  static const auto kEncode = encoder();
+  static const auto kEncode =
+      cuda::driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled", 12000);
   if (kEncode == nullptr) return cudaErrorNotSupported;
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(matrix.cols),
                               static_cast<cuuint64_t>(matrix.rows)};

@@ -376,6 +376,18 @@ TEST(LayersConvolution, RefusesBf16ActivationsThatItDoesNotTake) {
   });
 }
 
+// What the copy engine's maps cannot describe is computed by the portable kernels, in FP32 arrays.
+TEST(LayersConvolution, TakesNoBf16BeyondTheLimitsOfTheCopyEngine) {
+  LAB_REQUIRE_LAYERS();
+  constexpr Case kFar{1, 12, 12, 64, 64, 2, 9, 0};
+  test::on_layers(Tiles::Wgmma, [&](LayersUnderTest& gpu) {
+    EXPECT_FALSE(gpu.layers().takes_bf16(convolution_of(kFar, Precision::BF16)));
+    EXPECT_FALSE(
+        gpu.layers().takes_bf16(convolution_of({1, 20, 20, 64, 64, 17, 1, 0}, Precision::BF16)));
+  });
+  check_all(kFar, Precision::BF16, true, Tiles::Wgmma);
+}
+
 // The range of tf32, where it is computed by FP16 with a scale: the products of the smallest and
 // the largest operands, and operands that are zero.
 TEST(LayersConvolution, ComputesTf32OfAnyScale) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "compute/gpu/cuda/layers/convolution/wgmma_convolution.cuh"
-#include "compute/gpu/emulator/device/emulated_launcher.h"
 
 namespace lab::cuda {
 namespace {
@@ -66,6 +65,34 @@ TEST(WgmmaTiles, AddFewSplitsOfManyWeights) {
   EXPECT_EQ(weight_tile(14, 64, 128, 3).first, (Size{128, 192}));  // 576 columns
   EXPECT_EQ(weight_tile(4, 256, 512, 1).first, (Size{128, 128}));
   EXPECT_EQ(weight_tile(14, 64, 128, 1).first, (Size{128, 64}));
+}
+
+// A network prepared for some images also runs fewer, which may take the other tile.
+TEST(WgmmaTiles, FewerImagesNeedNoMoreWorkspace) {
+  struct Layer {
+    std::int64_t side, in_c, out_c;
+  };
+  for (const Layer& layer : {Layer{4, 512, 1024}, Layer{7, 256, 2048}, Layer{4, 512, 512}}) {
+    std::int64_t before = 0;
+    for (std::int64_t images = 1; images <= 400; ++images) {
+      GpuConvolution c{.images = images,
+                       .in_h = layer.side,
+                       .in_w = layer.side,
+                       .in_c = layer.in_c,
+                       .out_h = layer.side,
+                       .out_w = layer.side,
+                       .out_c = layer.out_c,
+                       .kernel = 3,
+                       .stride = 1,
+                       .padding = 1,
+                       .precision = Precision::TF32};
+      const WeightSplit split = wgmma_split(c, kSms);
+      EXPECT_LE(split.splits, split.most) << images;
+      const std::int64_t bytes = split.partials_bytes(c);
+      EXPECT_GE(bytes, before) << images << " images of " << layer.side << "x" << layer.side;
+      before = bytes;
+    }
+  }
 }
 
 }  // namespace

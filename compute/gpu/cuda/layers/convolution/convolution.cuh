@@ -26,6 +26,7 @@
 //          limit (wgmma_convolution.cuh has faster ones for compute capability 9.0): a 128x128 tile
 //          moves 64 KB through it for every 16 (tf32) or 80 KB for every 32 (bf16) terms, 512 and
 //          640 clocks for 256 clocks of multiplication at the full rate
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -295,7 +296,7 @@ inline WeightSplit best_split(const SplitCosts& costs, int pixels) {
   const int slots = kSms * costs.blocks_per_sm;
   const int worth = tiles_of(pixels, costs.fewest_terms);
   const int useful = tiles_of(2 * slots, costs.tiles);
-  WeightSplit split;
+  WeightSplit split{.terms = costs.step_terms};
   split.most = worth < useful ? worth : useful;
   std::int64_t least = -1;
   for (int n = 1; n <= split.most; ++n) {

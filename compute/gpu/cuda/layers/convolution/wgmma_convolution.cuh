@@ -325,9 +325,10 @@ void with_weight_tile(const GpuConvolution& c, const Work& work) {
       return work.template operator()<Narrow>(split_by.template operator()<Narrow>());
     }
     WeightSplit square = split_by.template operator()<Square>();
+    if (!fits_wide) return work.template operator()<Square>(square);
     WeightSplit wide = split_by.template operator()<Wide>();
-    if (fits_wide) square.most = wide.most = std::max(square.most, wide.most);
-    fits_wide && (!fits_square || wide.cost * Wide::kN <= square.cost * Square::kN)
+    square.most = wide.most = std::max(square.most, wide.most);
+    !fits_square || wide.cost * Wide::kN <= square.cost * Square::kN
         ? work.template operator()<Wide>(wide)
         : work.template operator()<Square>(square);
   });

@@ -67,7 +67,8 @@ struct Matrix {
   int cols;
   std::vector<double> values = std::vector<double>(256);
   double& at(simt::FragmentIndex place) {
-    return values[static_cast<std::size_t>(place.row * cols + place.col)];
+    return values.at(static_cast<std::size_t>(place.row) * static_cast<std::size_t>(cols) +
+                     static_cast<std::size_t>(place.col));
   }
 };
 

@@ -48,8 +48,8 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
 }
 
-// The text scrolls; the button stays where it is.
-TEST(LearnPage, KeepsTheButtonOfALongLessonInSight) {
+// The text scrolls; the question and the button stay where they are.
+TEST(LearnPage, KeepsTheQuestionOfALongLessonInSight) {
   Model model = make_scene(Page::Learn, Scene::Empty);
   LessonInfo info = model.lessons().front();
   info.name = "long";
@@ -62,7 +62,8 @@ TEST(LearnPage, KeepsTheButtonOfALongLessonInSight) {
   const ui::WidgetRect* button = lab.backend.find("learn/measure");
   ASSERT_NE(button, nullptr);
   EXPECT_LT(button->max.y, 720);
-  EXPECT_FALSE(lab.visible("learn/choice/2"));
+  ASSERT_TRUE(lab.visible("learn/choice/2"));
+  EXPECT_LT(lab.backend.find("learn/choice/2")->max.y, button->min.y);
   EXPECT_FALSE(lab.backend.ui.wants_layout);
   const float top = button->min.y;
   lab.click("learn/measure");
@@ -392,6 +393,26 @@ TEST_P(LearnLanguages, FitTheTextsOfEveryLesson) {
       }
       lab.backend.fonts.forget_cut_texts();
     }
+  }
+}
+
+TEST_P(LearnLanguages, AskEveryQuestionWithoutScrolling) {
+  const WithLanguage translated(GetParam());
+  Lab lab(with_real_lessons(), 1, {1280, 720});
+  lab.view.page = Page::Learn;
+  for (const lessons::Lesson& lesson : lessons::all_lessons()) {
+    SCOPED_TRACE(lesson.info.name);
+    lab.view.forms.learn.lesson = lesson.info.name;
+    lab.frames(4);
+    const std::size_t choices = lesson.info.question.choices.size();
+    const ui::WidgetRect* last = lab.backend.find(
+        choices > 0 ? fmt::format("learn/choice/{}", choices) : std::string("learn/guess"));
+    const ui::WidgetRect* button = lab.backend.find("learn/measure");
+    ASSERT_NE(last, nullptr);
+    ASSERT_NE(button, nullptr);
+    EXPECT_GE(last->max.y - last->min.y, 30) << "cut";
+    EXPECT_LT(last->max.y, button->min.y);
+    EXPECT_LT(button->max.y, 720);
   }
 }
 

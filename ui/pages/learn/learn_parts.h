@@ -19,8 +19,8 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
 // Sends the lesson with the learner's guess and setting.
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
-// Left: texts and question, and the buttons below them. Unless the form is folded, the texts
-// scroll, so that the buttons stay within the card's height of `least` units.
+// Left: texts, and below them the question and the buttons. Unless the form is folded, the texts
+// scroll, so that the others stay within the card's height of `least` units.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
 // Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
 // was measured, this machine.

@@ -218,23 +218,22 @@ class ScrolledPart {
   float& known_;  // natural height, units
 };
 
-// Pixels above the buttons in a card that is `least` units high.
-float room_for_text(const Panel& p, float least, float buttons) {
-  constexpr float kLeastRoom = 200;  // units
+// Pixels above the question and the buttons, `below` units, in a card that is `least` units high.
+float room_for_text(const Panel& p, float least, float below) {
+  constexpr float kLeastRoom = 100;  // units
   const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
   const float end = card->Pos.y + p.ui.px(least) - card->WindowPadding.y;
-  const float room = end - p.ui.px(buttons) - ImGui::GetStyle().ItemSpacing.y;
+  const float room = end - p.ui.px(below) - ImGui::GetStyle().ItemSpacing.y;
   return std::max(p.ui.px(kLeastRoom), std::floor(room - card->DC.CursorPos.y));
 }
 
-// Returns true if Enter was pressed on the guess.
-bool text_and_question(const Panel& p, const LessonInfo& lesson, int split) {
+void text(const Panel& p, const LessonInfo& lesson, int split) {
   if (split != 0) split_button(p, split);
   for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
-  return question(p, lesson);
 }
 
-void buttons(const Panel& p, const LessonInfo& lesson, int split, bool entered) {
+void question_and_buttons(const Panel& p, const LessonInfo& lesson, int split) {
+  const bool entered = question(p, lesson);
   if (split == 0) measure_button(p, lesson, entered);
   draw_class_form(p, lesson);
 }
@@ -243,16 +242,19 @@ void buttons(const Panel& p, const LessonInfo& lesson, int split, bool entered) 
 
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least) {
   const int split = wanted_split(p, lesson);
-  if (p.folded()) return buttons(p, lesson, split, text_and_question(p, lesson, split));
-  float& height = p.ui.memory.card_heights["learn/buttons"];
-  bool entered = false;
+  if (p.folded()) {
+    text(p, lesson, split);
+    question_and_buttons(p, lesson, split);
+    return;
+  }
+  float& height = p.ui.memory.card_heights["learn/question/" + lesson.name];
   {
     const ScrolledPart part(p, "learn/words/" + lesson.name, room_for_text(p, least, height));
-    entered = text_and_question(p, lesson, split);
+    text(p, lesson, split);
   }
   const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
   const float top = card->DC.CursorPos.y;
-  buttons(p, lesson, split, entered);
+  question_and_buttons(p, lesson, split);
   remember_height(p.ui, height, card->DC.CursorMaxPos.y - top);
 }
 

@@ -376,6 +376,10 @@ void find_planted_faults(LessonStage& stage, const StepData& data, const Devices
         trf("shows: {}; on replica 0: {}", step_text(found.anywhere),
             step_text(found.on_replica_0)));
   }
+  stage.observe(tr("sum or mean"),
+                tr("The sum is right here because every device divides its gradient by the images "
+                   "of the whole batch. If each divides by its own images, the mean over the "
+                   "devices is right, and only for equal slices."));
 }
 
 void run_equal_lesson(LessonStage& stage) {
@@ -430,13 +434,8 @@ Lesson equal_lesson() {
           "Up to rounding it does, if every replica receives the sum and every image has the same "
           "weight. A fault may hide: until December 2021 the book's own code did not write the sum "
           "back to device 1."),
-      LAB_TEXT("The sum is right here because every device divides its gradient by the images of "
-               "the whole batch. If each divides by its own images, the mean over the devices is "
-               "right, and only for equal slices."),
-      LAB_TEXT(
-          "A test must therefore look at all replicas, or at more than one step. Differences "
-          "are counted in roundings: 2^-24, half the distance from 1 to the next float32 number, "
-          "times the largest value of the layer.")};
+      LAB_TEXT("Differences are counted in roundings: 2^-24, half the distance from 1 to the next "
+               "float32 number, times the largest value of the layer.")};
   info.steps = {{LAB_TEXT("One batch: two gradients, one sum, equal replicas"),
                  {"loss.backward(); allreduce(grads)", "autograd.backward(ls); trainer.step(batch)",
                   "strategy.reduce('SUM', grads)", "grads = jax.lax.psum(grads, 'devices')",

@@ -73,16 +73,19 @@ RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
                         const std::vector<RungInfo>& rungs) {
   if (request.together || request.live) return {};
   const bool best = request.kernels == std::vector<std::string>{"best"};
-  std::size_t kernels = 0;
+  RunEstimate sum;
   for (const DeviceInfo& info : machine.devices) {
     if (!is_timed(info.device) || !contains(request.devices, info.device)) continue;
-    kernels +=
+    const std::size_t kernels =
         best ? 1 : static_cast<std::size_t>(std::ranges::count_if(rungs, [&](const RungInfo& rung) {
           return rung.device == info.device && is_asked(request, rung);
         }));
+    for (const std::int64_t n : request.sizes) {
+      sum.cases += kernels;
+      sum.seconds += static_cast<double>(kernels) * matmul_case_s(info.device, n, request.budget_s);
+    }
   }
-  const std::size_t cases = kernels * request.sizes.size();
-  return {cases, static_cast<double>(cases) * request.budget_s};
+  return sum;
 }
 
 }  // namespace lab::ui

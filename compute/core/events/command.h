@@ -96,6 +96,14 @@ struct StartMatmul {
   bool together = false;
 };
 
+// Seconds that one kernel takes at one size if it uses its `budget_s`, together with the product
+// that verifies it, at a rough rate.
+inline double matmul_case_s(Device device, std::int64_t n, double budget_s) {
+  const double flop_per_s = is_gpu(device) ? 1e13 : 1e11;
+  const auto x = static_cast<double>(n);
+  return budget_s + 2 * x * x * x / flop_per_s;
+}
+
 enum class DataSource { Synthetic, FashionMnist };
 template <>
 struct EnumNames<DataSource> {

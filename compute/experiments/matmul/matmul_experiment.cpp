@@ -87,10 +87,13 @@ class MatmulLadder final : public Experiment {
       return true;
     });
     for (const Device device : devices_) check_memory(ctx.machine(), device);
+    std::vector<std::vector<RungInfo>> rungs;
     for (const Device device : devices_) {
-      run_device(ctx, device);
-      ++devices_done_;
+      rungs.push_back(choose_rungs(ctx, device));
+      for (const std::int64_t n : request_.sizes) expected_s_ += size_s(rungs.back(), n);
     }
+    if (!request_.live) ctx.expect(expected_s_);
+    for (std::size_t i = 0; i < devices_.size(); ++i) run_device(ctx, devices_[i], rungs[i]);
     if (!failed_.empty()) {
       throw Error(Errc::Internal, trf("matmul: {} failed; the failed cases were not timed",
                                       fmt::join(failed_, ", ")));
@@ -174,14 +177,20 @@ class MatmulLadder final : public Experiment {
     return chosen;
   }
 
-  void run_device(RunContext& ctx, Device device) {
-    const std::vector<RungInfo> rungs = choose_rungs(ctx, device);
+  // Expected time of all rungs of a device at one size.
+  double size_s(const std::vector<RungInfo>& rungs, std::int64_t n) const {
+    double sum_s = 0;
+    for (const RungInfo& rung : rungs) sum_s += matmul_case_s(rung.device, n, request_.budget_s);
+    return sum_s;
+  }
+
+  void run_device(RunContext& ctx, Device device, const std::vector<RungInfo>& rungs) {
     if (rungs.empty()) return;
     const auto ladder = make_ladder(ctx.machine(), device, request_.dtype);
     if (const std::string remark = ladder->remark(); !remark.empty()) {
       ctx.emit(LogLine{Severity::Info, remark});
     }
-    report(ctx, 0, 0, trf("peak of {}", to_string(device)));
+    report(ctx, 0, trf("peak of {}", to_string(device)));
     const std::vector<PeakSample> peaks =
         ladder->peaks({.budget_s = kPeakBudget_s,
                        .cancelled = [stop = ctx.stop_token()] { return stop.stop_requested(); }});
@@ -196,7 +205,7 @@ class MatmulLadder final : public Experiment {
         .cold = request_.cache == CacheState::Cold};
     for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
       settings.n = request_.sizes[i];
-      report(ctx, i, 0, trf("verifying at {} on {}", settings.n, to_string(device)));
+      report(ctx, 0, trf("verifying at {} on {}", settings.n, to_string(device)));
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
@@ -204,7 +213,8 @@ class MatmulLadder final : public Experiment {
       for (const RungInfo* rung : bench.failed_rungs()) {
         failed_.insert(trf("{} on {}", rung->name, to_string(device)));
       }
-      run_size(ctx, device, bench, i);
+      run_size(ctx, device, bench, rungs, settings.n);
+      done_s_ += size_s(rungs, settings.n);
     }
   }
 
@@ -219,7 +229,7 @@ class MatmulLadder final : public Experiment {
 
   void emit_ceilings(RunContext& ctx, Device device, DeviceLadder& ladder,
                      const std::vector<PeakSample>& peaks) const {
-    report(ctx, 0, 0, trf("bandwidths of {}", to_string(device)));
+    report(ctx, 0, trf("bandwidths of {}", to_string(device)));
     const MeasuredBandwidths& measured = ladder.bandwidths(ctx.stop_token());
     for (const MissingCeiling& level : measured.missing) {
       ctx.emit(Skipped{trf("bandwidth of {} on {}", level.name, to_string(device)), level.reason});
@@ -234,30 +244,29 @@ class MatmulLadder final : public Experiment {
     ctx.emit(std::move(ceilings));
   }
 
-  void run_size(RunContext& ctx, Device device, MatmulCase& bench, std::size_t index) const {
-    const std::int64_t n = request_.sizes[index];
+  void run_size(RunContext& ctx, Device device, MatmulCase& bench,
+                const std::vector<RungInfo>& rungs, std::int64_t n) const {
     if (!request_.live) {
       bench.time_all([&](double done, const std::string& rung) {
-        report(ctx, index, done, trf("{} at {} on {}", rung, n, to_string(device)));
+        report(ctx, done * size_s(rungs, n), trf("{} at {} on {}", rung, n, to_string(device)));
       });
       return;
     }
     while (bench.verified_rungs() > 0) {
-      report(ctx, 0, 0, trf("live at {} on {}", n, to_string(device)));
+      report(ctx, 0, trf("live at {} on {}", n, to_string(device)));
       bench.time_round(kRound_s);
     }
   }
 
-  void report(RunContext& ctx, std::size_t size_index, double size_done, std::string what) const {
-    const double sizes = static_cast<double>(request_.sizes.size());
-    const double device_done = (static_cast<double>(size_index) + size_done) / sizes;
-    ctx.progress((devices_done_ + device_done) / static_cast<double>(devices_.size()),
-                 std::move(what));
+  // `size_done_s`: the part of the present size's expected time that is done.
+  void report(RunContext& ctx, double size_done_s, std::string what) const {
+    ctx.progress((done_s_ + size_done_s) / expected_s_, std::move(what));
   }
 
   StartMatmul request_;
   std::vector<Device> devices_;
-  double devices_done_ = 0;
+  double expected_s_ = 0;         // of all devices, kernels and sizes
+  double done_s_ = 0;             // the part of it whose sizes are done
   std::set<std::string> failed_;  // "vector on cuda:0"
 };
 

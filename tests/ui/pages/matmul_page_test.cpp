@@ -1,7 +1,15 @@
 // The roofline of the Matmul page: its states, choices and explanations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "compute/experiments/matmul/matmul_experiment.h"
+#include "compute/experiments/registry.h"
+#include "tests/support/errors.h"
+#include "tests/support/probe.h"
 #include "tests/ui/pages/scenes.h"
+#include "ui/model/run_estimate.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::test {
@@ -395,6 +403,22 @@ TEST(MatmulForm, SaysHowLongALadderTakes) {
   lab.view.forms.matmul.sizes = "64..256";
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 3 s, more on a busy machine");
+}
+
+TEST(MatmulForm, ALadderBeginsWithTheTimeThatTheFormShows) {
+  Probe probe(2);
+  StartMatmul request;
+  request.sizes = {64, 256};
+  message_of([&] { probe.run_until<Progress>(*make_experiment(request), 1); }, Errc::Cancelled);
+  std::vector<RungInfo> rungs;
+  for (const Device device : probe.machine.devices()) {
+    std::ranges::copy(matmul_rungs(probe.machine.at(device)), std::back_inserter(rungs));
+  }
+  const double shown_s = ui::estimate_of(request, probe.machine.info(), rungs).seconds;
+  ASSERT_FALSE(probe.all<Progress>().empty());
+  ASSERT_TRUE(probe.all<Progress>()[0].left_s);
+  EXPECT_GE(*probe.all<Progress>()[0].left_s, shown_s);
+  EXPECT_NEAR(*probe.all<Progress>()[0].left_s, shown_s, 1);
 }
 
 TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {

@@ -200,13 +200,18 @@ class PairPlan {
     skip_pair(names_of(ops), tr("these run on the threads of one CPU device"));
   }
 
-  // Between the host and a GPU.
+  // Between the host and a GPU. Cases that need pinned memory are not reported as skipped where
+  // every kind of memory is measured.
   void add_link(MemoryKind memory, bool from_host) {
     const bool pinned = memory == MemoryKind::Pinned;
     const auto add_pinned = [&](TransferOp op, TransferMover mover, const char* reason) {
       if (!wants(op)) return;
       const TransferSeries one = series(op, memory, mover);
-      pinned ? add(one) : skip(one, reason);
+      if (pinned) {
+        add(one);
+      } else if (!request_.memory.empty()) {
+        skip(one, reason);
+      }
     };
     const char* kernel_needs_pinned =
         tr("a kernel can access host memory only if it is pinned; choose pinned memory");

@@ -54,6 +54,15 @@ TEST_F(TransferOnGpu, HostToGpuCoversEveryCase) {
     EXPECT_GE(s.time.n, 3);
     EXPECT_EQ(s.time.warmup, 4);
   }
+  reason("cpu:0 -> cuda:0, read, write, triad");
+  EXPECT_EQ(probe.all<Skipped>().size(), 1U);
+  expect_all_given_back();
+}
+
+TEST_F(TransferOnGpu, ReportsCasesThatTheAskedMemoryDoesNotHave) {
+  StartTransfers r = request({cpu()}, {gpu(0)});
+  r.memory = {MemoryKind::Pageable};
+  run(r);
   reason("copy cpu:0 -> cuda:0, pageable, kernel");
   reason("pieces cpu:0 -> cuda:0, pageable, kernel");
   reason("both cpu:0 -> cuda:0, pageable, copy engine");

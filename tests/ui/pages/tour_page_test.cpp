@@ -246,6 +246,19 @@ TEST(TourPage, ResultsOfOneDeviceFitASmallWindow) {
   EXPECT_LE(portrait->max.y + 12, 680);
 }
 
+TEST(TourPage, ExplainsThePlusMinusOfAFigure) {
+  Lab lab(disturbed_tour(1), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* spread = lab.backend.find("tour/cpu:0/small_copy/spread");
+  ASSERT_NE(spread, nullptr);
+  EXPECT_NE(spread->label.find("±"), std::string::npos) << spread->label;
+  lab.backend.move_to(NullBackend::centre(*spread));
+  lab.frames(60);
+  const WidgetRect* tooltip = lab.backend.find("tooltip");
+  ASSERT_NE(tooltip, nullptr);
+  EXPECT_NE(tooltip->value.find("p10 to p90"), std::string::npos) << tooltip->value;
+}
+
 TEST(TourPage, FiguresOfManyDevicesLeaveRoomForThePortrait) {
   Lab lab(disturbed_tour(4));
   lab.open(Page::Tour);

@@ -245,6 +245,8 @@ void figure_spread(const Panel& p, const std::string& path, const Shown& shown) 
   if (spread.empty()) return;
   caption(p.ui, spread);
   record_item(p.ui, path + "/spread", "text", spread);
+  if (spread.find("±") == std::string::npos) return;
+  hint(p.ui, tr("±: half of the range from p10 to p90, as a share of the median."));
 }
 
 std::string path_of(const DeviceInfo& info, const Tile& tile) {

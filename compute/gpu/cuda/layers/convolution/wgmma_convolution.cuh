@@ -328,9 +328,9 @@ void with_weight_tile(const GpuConvolution& c, const Work& work) {
     if (!fits_wide) return work.template operator()<Square>(square);
     WeightSplit wide = split_by.template operator()<Wide>();
     square.most = wide.most = std::max(square.most, wide.most);
-    !fits_square || wide.cost * Wide::kN <= square.cost * Square::kN
-        ? work.template operator()<Wide>(wide)
-        : work.template operator()<Square>(square);
+    const std::int64_t wide_cost = wide.cost * Wide::kN, square_cost = square.cost * Square::kN;
+    !fits_square || wide_cost <= square_cost ? work.template operator()<Wide>(wide)
+                                             : work.template operator()<Square>(square);
   });
 }
 

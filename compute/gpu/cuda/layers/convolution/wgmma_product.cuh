@@ -5,12 +5,11 @@
 // it is written.
 //
 // Limits  n a multiple of 64; compute capability 9.0 (sm_90a)
-// Work    a tile of 128x128 reads 32 KB per 64 terms and multiplies them in 512 clocks at the
-// tensor
-//         cores' full rate; wgmma reads 48 KB of shared memory for them, 384 clocks. A copy takes
-//         about 1,500 clocks from the request to its arrival, so 64 bytes per clock need 96 KB in
-//         flight. What is the same in all lanes is computed from uniform_warp(), by the
-//         instructions of a warp instead of its lanes
+// Work    a tile of 128x128 reads 32 KB per 64 terms and multiplies them in 512 clocks at the full
+//         rate of the tensor cores; wgmma reads 48 KB of shared memory for them, 384 clocks. A copy
+//         takes about 1,500 clocks from its request to its arrival, so 64 bytes per clock need 96
+//         KB in flight. What is the same in all lanes is computed from uniform_warp(), by
+//         instructions of the warp instead of its lanes
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/copy_engine.h"
@@ -164,7 +163,7 @@ LAB_DEVICE int taps_down(const Windows& w) {
 
 // ---- Products
 
-// A thread has sums of two rows, of kRowsApart from the first one.
+// A thread has sums of two rows, the second one kRowsApart below the first.
 inline constexpr int kRowsApart = 8;
 LAB_DEVICE int first_row() {
   return simt::uniform_warp() * 16 + simt::lane() / 4;
@@ -195,8 +194,8 @@ LAB_DEVICE void transpose_in_quad(std::uint32_t (&words)[4]) {
 }
 
 // Adds the elements of bf16 rows to the sums, and leaves the sums to bf16 rows: 8 neighbouring
-// columns per lane and access, for which the lanes of a quad exchange their pairs. rows: where
-// those of the lane begin, or null. All lanes call them.
+// columns per lane and access, for which the lanes of a quad exchange their pairs. rows: where the
+// lane's part of them begins; it leaves out those that it skips. All lanes call them.
 template <int kEighths>
 LAB_DEVICE void add_bf16(float (&sums)[kEighths][4],
                          const simt::GlobalPtr<const std::uint16_t> (&rows)[2],

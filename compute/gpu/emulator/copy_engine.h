@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/emulator/vocabulary.h"
 #include "compute/gpu/emulator/wgmma.h"
 

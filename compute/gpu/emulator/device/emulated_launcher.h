@@ -1,7 +1,7 @@
 #pragma once
 // Launches the kernels of compute/gpu/cuda/layers on an emulated GPU (launch_grid.h).
-#include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/layers/launch_grid.h"
+#include "compute/gpu/emulator/copy_engine.h"
 #include "compute/gpu/emulator/device/emulated_device.h"
 
 namespace lab::emulated {

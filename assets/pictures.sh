@@ -35,8 +35,15 @@ screenshot() {
   two_trainings | picture screenshot 1600x1000 2
 }
 training_two_devices() {
-  { two_trainings; echo '{"hover":"training/accuracy"}'; echo '{"scroll":-5}'; echo '{"wait":1}'; } |
-    picture training-two-devices 1600x1000 2
+  {
+    two_trainings
+    cat <<'EOF'
+{"hover":"training/accuracy"}
+{"scroll":-5}
+{"hover":"title/page"}
+{"wait":1}
+EOF
+  } | picture training-two-devices 1600x1000 2
 }
 tour() {
   picture tour 1600x740 2 <<'EOF'
@@ -69,6 +76,7 @@ layers() {
 {"wait":"idle"}
 {"hover":"training/confusion"}
 {"scroll":100}
+{"hover":"title/page"}
 {"wait":1}
 EOF
 }

@@ -38,54 +38,48 @@ TEST(WgmmaTiles, LeaveFewestRowsInTurn) {
   EXPECT_EQ(pixel_tile({256 * 28 * 28}, 64), (Size{128, 64}));
 }
 
+struct Layer {
+  std::int64_t side, in_c, out_c, kernel;
+};
+GpuConvolution convolution_of(const Layer& layer, std::int64_t images, Precision precision) {
+  return {.images = images,
+          .in_h = layer.side,
+          .in_w = layer.side,
+          .in_c = layer.in_c,
+          .out_h = layer.side,
+          .out_w = layer.side,
+          .out_c = layer.out_c,
+          .kernel = layer.kernel,
+          .stride = 1,
+          .padding = layer.kernel / 2,
+          .precision = precision};
+}
+
 // Of ResNet-18 at batch 256.
-std::pair<Size, int> weight_tile(std::int64_t side, std::int64_t in_c, std::int64_t out_c,
-                                 std::int64_t kernel) {
-  GpuConvolution c{.images = 256,
-                   .in_h = side,
-                   .in_w = side,
-                   .in_c = in_c,
-                   .out_h = side,
-                   .out_w = side,
-                   .out_c = out_c,
-                   .kernel = kernel,
-                   .stride = 1,
-                   .padding = kernel / 2,
-                   .precision = Precision::BF16};
+std::pair<Size, int> weight_tile(const Layer& layer) {
   std::pair<Size, int> chosen;
-  with_weight_tile(c, [&]<class Tile>(const WeightSplit& split) {
-    chosen = {{Tile::kM, Tile::kN}, split.splits};
-  });
+  with_weight_tile(convolution_of(layer, 256, Precision::BF16),
+                   [&]<class Tile>(const WeightSplit& split) {
+                     chosen = {{Tile::kM, Tile::kN}, split.splits};
+                   });
   return chosen;
 }
 
 TEST(WgmmaTiles, AddFewSplitsOfManyWeights) {
-  EXPECT_EQ(weight_tile(4, 512, 512, 3), std::pair(Size{128, 192}, 1));
-  EXPECT_EQ(weight_tile(14, 128, 128, 3), std::pair(Size{128, 128}, 14));
-  EXPECT_EQ(weight_tile(14, 64, 128, 3).first, (Size{128, 192}));  // 576 columns
-  EXPECT_EQ(weight_tile(4, 256, 512, 1).first, (Size{128, 128}));
-  EXPECT_EQ(weight_tile(14, 64, 128, 1).first, (Size{128, 64}));
+  EXPECT_EQ(weight_tile({4, 512, 512, 3}), std::pair(Size{128, 192}, 1));
+  EXPECT_EQ(weight_tile({14, 128, 128, 3}), std::pair(Size{128, 128}, 14));
+  EXPECT_EQ(weight_tile({14, 64, 128, 3}).first, (Size{128, 192}));  // 576 columns
+  EXPECT_EQ(weight_tile({4, 256, 512, 1}).first, (Size{128, 128}));
+  EXPECT_EQ(weight_tile({14, 64, 128, 1}).first, (Size{128, 64}));
 }
 
 // A network prepared for some images also runs fewer, which may take the other tile.
 TEST(WgmmaTiles, FewerImagesNeedNoMoreWorkspace) {
-  struct Layer {
-    std::int64_t side, in_c, out_c;
-  };
-  for (const Layer& layer : {Layer{4, 512, 1024}, Layer{7, 256, 2048}, Layer{4, 512, 512}}) {
+  for (const Layer& layer :
+       {Layer{4, 512, 1024, 3}, Layer{7, 256, 2048, 3}, Layer{4, 512, 512, 3}}) {
     std::int64_t before = 0;
     for (std::int64_t images = 1; images <= 400; ++images) {
-      GpuConvolution c{.images = images,
-                       .in_h = layer.side,
-                       .in_w = layer.side,
-                       .in_c = layer.in_c,
-                       .out_h = layer.side,
-                       .out_w = layer.side,
-                       .out_c = layer.out_c,
-                       .kernel = 3,
-                       .stride = 1,
-                       .padding = 1,
-                       .precision = Precision::TF32};
+      const GpuConvolution c = convolution_of(layer, images, Precision::TF32);
       const WeightSplit split = wgmma_split(c, kSms);
       EXPECT_LE(split.splits, split.most) << images;
       const std::int64_t bytes = split.partials_bytes(c);

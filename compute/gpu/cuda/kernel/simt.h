@@ -79,6 +79,7 @@
 //                                store wants its values in neighbouring registers; sums that are
 //                                kept there meet the other operands of a multiply in the same bank
 //                                of the register file, which reads one register per clock and bank
+//   own_registers(values)        the Float4 of four values, each in its own register
 //   to_bf16(x), from_bf16(bits)  bf16 bits in a uint16_t; round to nearest, ties to even
 //   pack_bf16(low, high)         two bf16 values in a uint32_t, `low` in the low half
 //   pack_fp16(low, high)         likewise of FP16; 65520 and more become infinite

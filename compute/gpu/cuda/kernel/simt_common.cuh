@@ -1,6 +1,6 @@
 #pragma once
-// The part of simt.h shared by the device and the emulator: warp reductions and the element layouts
-// of tensor core fragments. Include simt.h, not this header.
+// The part of simt.h shared by the device and the emulator: warp reductions, registers and the
+// element layouts of tensor core fragments. Include simt.h, not this header.
 //
 // Layouts of mma.sync (row.col), with g = lane / 4 and t = lane % 4, for element i of a lane. With
 // bf16, elements 2r and 2r + 1 are the low and the high half of register r:
@@ -23,6 +23,11 @@
 namespace lab::simt {
 
 enum class Element16 { Bf16, Fp16 };  // of 16 bits
+
+LAB_DEVICE Float4 own_registers(const float* values) {
+  return {own_register(values[0]), own_register(values[1]), own_register(values[2]),
+          own_register(values[3])};
+}
 
 struct FragmentIndex {
   int row, col;

@@ -40,9 +40,7 @@ LAB_DEVICE void for_columns(int col, int columns, const Put& put) {
 template <bool kWide, int kRun>
 LAB_DEVICE void write_run(simt::GlobalPtr<float> to, int col, int columns, const float* values) {
   if constexpr (kWide && kRun == 4) {
-    simt::store(to + col,
-                simt::Float4{simt::own_register(values[0]), simt::own_register(values[1]),
-                             simt::own_register(values[2]), simt::own_register(values[3])});
+    simt::store(to + col, simt::own_registers(values));
   } else if constexpr (kWide && kRun == 2) {
     simt::store(to + col, simt::Float2{values[0], values[1]});
   } else {

@@ -90,9 +90,7 @@ LAB_DEVICE void read_chunk(float (&to)[kChunk], simt::GlobalPtr<const float> row
 template <bool kAligned>
 LAB_DEVICE void write_chunk(simt::GlobalPtr<float> row, int col, int end, const float* from) {
   if constexpr (kAligned) {  // `end` is a multiple of kChunk
-    if (col >= end) return;
-    simt::store(row + col, simt::Float4{simt::own_register(from[0]), simt::own_register(from[1]),
-                                        simt::own_register(from[2]), simt::own_register(from[3])});
+    if (col < end) simt::store(row + col, simt::own_registers(from));
   } else {
     LAB_UNROLL
     for (int e = 0; e < kChunk; ++e) {

@@ -125,6 +125,10 @@ struct GpuBatchNorm {
   std::uint32_t* dx_largest = nullptr;
 
   std::byte* workspace = nullptr;  // as in GpuConvolution
+  // With relu and a residual: memory of at least GpuLayers::kept_bytes(), in which forward leaves
+  // for backward which elements of y are positive. Null: backward reads y. Both get the same
+  // arrays.
+  std::byte* kept = nullptr;
 };
 
 // ---- Elementwise operations and pooling
@@ -244,6 +248,11 @@ class GpuLayers {
     static_cast<void>(convolution);
     return 0;
   }
+  // Likewise of a batch norm with relu and a residual, for its number of rows or fewer.
+  virtual std::int64_t kept_bytes(const GpuBatchNorm& norm) const {
+    static_cast<void>(norm);
+    return 0;
+  }
 
   virtual void gather(const GpuGather& gather, GpuStream& stream) = 0;
 
@@ -264,7 +273,7 @@ class GpuLayers {
   }
 
   virtual void batch_norm_forward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
-  // Reads x, dy, weight, bias, mean, inverse_deviation, and y where `relu`.
+  // Reads x, dy, weight, bias, mean, inverse_deviation, and where `relu`, y or what is kept.
   virtual void batch_norm_backward(const GpuBatchNorm& norm, GpuStream& stream) = 0;
 
   virtual void activation_forward(const GpuActivate& activation, GpuStream& stream) = 0;

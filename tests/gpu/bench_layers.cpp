@@ -65,7 +65,8 @@ class LayersBench {
       for (const Shape& shape : kShapes) convolutions(shape, precision);
     }
     for (const Shape& shape : kShapes) {
-      if (shape.in_c == shape.out_c) batch_norm(shape);
+      if (shape.in_c != shape.out_c) continue;
+      for (const bool has_residual : {false, true}) batch_norm(shape, has_residual);
     }
   }
 
@@ -160,12 +161,19 @@ class LayersBench {
     });
   }
 
-  void batch_norm(const Shape& shape) {
+  void batch_norm(const Shape& shape, bool has_residual) {
     const std::int64_t rows = kImages * shape.side * shape.side, channels = shape.out_c;
     lab::GpuBatchNorm norm{.rows = rows, .channels = channels, .images = kImages, .relu = true};
     lab::Tensor x = numbers(rows * channels), y = numbers(rows * channels);
     lab::Tensor dy = numbers(rows * channels), dx = numbers(rows * channels);
+    lab::Tensor residual = numbers(rows * channels), dresidual = numbers(rows * channels);
+    lab::Tensor kept = numbers(rows * channels / 4);
     lab::Tensor vectors = numbers(8 * channels);
+    if (has_residual) {
+      norm.residual = floats(residual);
+      norm.dresidual = floats(dresidual);
+      norm.kept = kept.data();
+    }
     lab::Tensor workspace = workspace_for(contenders_, norm);
     float* const all = floats(vectors);
     const auto vector = [&](int i) { return all + i * channels; };
@@ -184,19 +192,19 @@ class LayersBench {
     norm.workspace = workspace.data();
     const auto print = [&](const char* name, const char* kernels, int passes, double s) {
       fmt::print(
-          "{{\"type\":\"bench\",\"kernel\":\"batch_norm_{}\",\"kernels\":\"{}\",\"rows\":{},"
+          "{{\"type\":\"bench\",\"kernel\":\"batch_norm_{}{}\",\"kernels\":\"{}\",\"rows\":{},"
           "\"channels\":{},\"median_s\":{:.6g},\"gb_per_s\":{:.6g}}}\n",
-          name, kernels, rows, channels, s,
+          name, has_residual ? "_with_residual" : "", kernels, rows, channels, s,
           4e-9 * passes * static_cast<double>(rows * channels) / s);
     };
     const auto bench = [&](const char* name, int passes, const auto& queue) {
       measure(contenders_, queue,
               [&](const char* kernels, double seconds) { print(name, kernels, passes, seconds); });
     };
-    bench("forward", 3, [&](lab::GpuLayers& layers, GpuStream& stream) {
+    bench("forward", has_residual ? 4 : 3, [&](lab::GpuLayers& layers, GpuStream& stream) {
       layers.batch_norm_forward(norm, stream);
     });
-    bench("backward", 5, [&](lab::GpuLayers& layers, GpuStream& stream) {
+    bench("backward", has_residual ? 6 : 5, [&](lab::GpuLayers& layers, GpuStream& stream) {
       layers.batch_norm_backward(norm, stream);
     });
   }

@@ -191,11 +191,16 @@ GpuBatchNorm BatchNorm::gpu_norm(const GpuPass& pass) const {
           .dbias = pass.state.grad(bias_),
           .y_largest = tf32 ? output->largest : nullptr,
           .dx_largest = tf32 ? in().grad_largest : nullptr,
-          .workspace = pass.workspace.data};
+          .workspace = pass.workspace.data,
+          .kept = gpu_kept};
 }
 
 std::int64_t BatchNorm::gpu_workspace_bytes(const GpuPass& pass) const {
   return pass.layers().workspace_bytes(gpu_norm(pass));
+}
+
+std::int64_t BatchNorm::gpu_kept_bytes(const GpuPass& pass) const {
+  return relu_ && has_residual() ? pass.layers().kept_bytes(gpu_norm(pass)) : 0;
 }
 
 // The residual and the output are of one type.

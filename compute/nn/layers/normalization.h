@@ -33,6 +33,7 @@ class BatchNorm final : public Op {
   void backward(const Pass& pass) override;
   void restore_output(const Pass& pass) override;
   std::int64_t gpu_workspace_bytes(const GpuPass& pass) const override;
+  std::int64_t gpu_kept_bytes(const GpuPass& pass) const override;
   bool gpu_takes_bf16(const GpuPass& pass, const Value& value) const override;
   bool gpu_finds_largest() const override { return true; }
   void gpu_forward(const GpuPass& pass) override;

@@ -31,6 +31,11 @@ class Layers : public GpuLayers {
     check_sizes(norm);
     return norm_workspace_bytes(norm);
   }
+  using GpuLayers::kept_bytes;
+  std::int64_t kept_bytes(const GpuBatchNorm& norm) const override {
+    check_sizes(norm);
+    return norm_kept_bytes(norm);
+  }
 
   void gather(const GpuGather& gather, GpuStream& stream) override;
 

@@ -120,7 +120,7 @@ void expect_close(LayersUnderTest& gpu, ConstGpuActivations array,
   }
 }
 
-GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
+GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference, bool keeps = false) {
   const NormCase& size = reference.size;
   GpuBatchNorm norm{.rows = size.rows,
                     .channels = size.channels,
@@ -146,6 +146,8 @@ GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference) {
   norm.dx_largest = gpu.output<std::uint32_t>("dx_largest", 1);
   norm.workspace = gpu.output<std::byte>(
       "workspace", static_cast<std::size_t>(gpu.layers().workspace_bytes(norm)));
+  const auto kept = static_cast<std::size_t>(gpu.layers().kept_bytes(norm));
+  if (keeps && kept > 0) norm.kept = gpu.output<std::byte>("kept", kept);
   return norm;
 }
 
@@ -158,13 +160,12 @@ void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, ConstGpuAc
   EXPECT_EQ(std::bit_cast<float>(gpu.values(found, 1).front()), most) << what;
 }
 
-void check_norm(const NormCase& one) {
-  SCOPED_TRACE(std::to_string(one.rows) + " rows, " + std::to_string(one.channels) + " channels");
-  const NormReference reference(one);
+void check_passes(const NormReference& reference, bool keeps) {
+  const NormCase& one = reference.size;
   const bool bf16 = one.x_type == DType::BF16 || one.y_type == DType::BF16;
   test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     if (bf16 && gpu.by_library()) return;
-    const GpuBatchNorm norm = upload(gpu, reference);
+    GpuBatchNorm norm = upload(gpu, reference, keeps);
     gpu.layers().batch_norm_forward(norm, gpu.stream());
     const double tolerance = gpu.by_library() ? 1e-5 : 1e-6;
     if (one.training) {
@@ -177,6 +178,7 @@ void check_norm(const NormCase& one) {
     expect_close(gpu, norm.y, reference.y, 1e-5, "y");
     expect_largest(gpu, norm.y_largest, norm.y, reference.y.size(), "y");
     if (!one.training) return;
+    if (keeps && !gpu.by_library()) norm.y = {nullptr, norm.y.dtype()};  // not read
     gpu.layers().batch_norm_backward(norm, gpu.stream());
     expect_close(gpu, norm.dbias, reference.dbias, 1e-5, "dbias");
     expect_close(gpu, norm.dweight, reference.dweight, 1e-5, "dweight");
@@ -184,6 +186,13 @@ void check_norm(const NormCase& one) {
     expect_largest(gpu, norm.dx_largest, norm.dx, reference.dx.size(), "dx");
     if (one.residual) expect_close(gpu, norm.dresidual, reference.g, 0, "dresidual");
   });
+}
+
+void check_norm(const NormCase& one) {
+  SCOPED_TRACE(std::to_string(one.rows) + " rows, " + std::to_string(one.channels) + " channels");
+  const NormReference reference(one);
+  check_passes(reference, /*keeps=*/false);
+  if (one.relu && one.residual) check_passes(reference, /*keeps=*/true);
 }
 
 TEST(LayersBatchNorm, AgreesWithFloat64OnRaggedSizes) {

@@ -243,7 +243,7 @@ inline std::int64_t column_sums_bytes(const ColumnPlan& plan, int sums) {
 // Enough blocks to fill an H100: 8 per SM, of bf16 3, whose threads have more registers. More give
 // the second step more to add.
 inline ColumnPlan column_sums_plan(std::int64_t rows, std::int64_t columns, int width) {
-  constexpr int kRowsPerThread = 8, kSms = 132;
+  constexpr int kRowsPerThread = 4, kSms = 132;
   return column_plan(rows, columns, width, kRowsPerThread, (width == kBf16Width ? 3 : 8) * kSms);
 }
 

@@ -12,6 +12,23 @@ namespace {
 // Words of a row per pass; afterwards the next strip's block of B replaces this one in L1.
 constexpr std::int64_t kWordsPerPass = 512;
 
+// The tiles of C in the given rows, of any number of strips of B. `t` has the strides and the
+// steps.
+template <class Kernels, class Args, class Word>
+void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, const Word* a,
+                    const Word* b, std::int64_t b_strip_stride, float* c) {
+  for (std::int64_t j = 0; j < n; j += gemm.nr) {
+    t.b = b + j / gemm.nr * b_strip_stride;
+    t.cols = tile_part(n, j, gemm.nr);
+    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+      t.a = a + i * t.a_row_stride;
+      t.c = c + i * t.ldc + j;
+      t.rows = tile_part(rows.end, i, gemm.mr);
+      gemm.tile(t);
+    }
+  }
+}
+
 void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
@@ -20,16 +37,8 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
   for (std::int64_t p = 0; p < b.k; p += kWordsPerPass) {
     t.k = std::min(kWordsPerPass, b.k - p);
     t.accumulate = accumulate || p > 0;
-    for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
-      t.b = static_cast<const float*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
-      t.cols = tile_part(b.n, j, gemm.nr);
-      for (std::int64_t i = 0; i < rows; i += gemm.mr) {
-        t.a = a + i * lda + p;
-        t.c = c + i * ldc + j;
-        t.rows = tile_part(rows, i, gemm.mr);
-        gemm.tile(t);
-      }
-    }
+    multiply_tiles(gemm, t, {0, rows}, b.n, a + p, static_cast<const float*>(b.data) + p * gemm.nr,
+                   b.strip_words(), c);
   }
 }
 
@@ -42,16 +51,8 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, float* 
   for (std::int64_t p = 0; p < words; p += kWordsPerPass) {
     t.steps = std::min(kWordsPerPass, words - p);
     t.accumulate = accumulate || p > 0;
-    for (std::int64_t j = 0; j < b.n; j += gemm.nr) {
-      t.b = static_cast<const std::uint32_t*>(b.data) + j / gemm.nr * b.strip_words() + p * gemm.nr;
-      t.cols = tile_part(b.n, j, gemm.nr);
-      for (std::int64_t i = 0; i < rows; i += gemm.mr) {
-        t.a = rounded + i * words + p;
-        t.c = c + i * ldc + j;
-        t.rows = tile_part(rows, i, gemm.mr);
-        gemm.tile(t);
-      }
-    }
+    multiply_tiles(gemm, t, {0, rows}, b.n, rounded + p,
+                   static_cast<const std::uint32_t*>(b.data) + p * gemm.nr, b.strip_words(), c);
   }
 }
 
@@ -123,27 +124,42 @@ void PackedOperand::multiply(const float* a, std::int64_t lda, float* c, std::in
   multiply_bf16(*this, rounded, c, ldc, rows, accumulate);
 }
 
+void PackedOperand::multiply_words(const float* a, float* c, std::int64_t ldc,
+                                   std::int64_t rows) const {
+  if (products == Precision::BF16) {
+    multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(a), c, ldc, rows,
+                  /*accumulate=*/false);
+  } else {
+    multiply_f32(*this, a, k, c, ldc, rows, /*accumulate=*/false);
+  }
+}
+
 namespace {
 
 void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
-  TileArgs t{.k = terms,
-             .a_row_stride = 1,
-             .a_k_stride = x.m,
-             .b_k_stride = gemm.nr,
-             .ldc = x.n,
-             .accumulate = accumulate,
-             .fetches_b = true};
-  for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
-    t.b = x.b + j / gemm.nr * x.b_strip_stride;
-    t.cols = tile_part(x.n, j, gemm.nr);
-    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-      t.a = x.a + i;
-      t.c = x.c + i * x.n + j;
-      t.rows = tile_part(rows.end, i, gemm.mr);
-      gemm.tile(t);
-    }
-  }
+  multiply_tiles(gemm,
+                 TileArgs{.k = terms,
+                          .a_row_stride = 1,
+                          .a_k_stride = x.m,
+                          .b_k_stride = gemm.nr,
+                          .ldc = x.n,
+                          .accumulate = accumulate,
+                          .fetches_b = true},
+                 rows, x.n, x.a, x.b, x.b_strip_stride, x.c);
+}
+
+void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
+  const Bf16Kernels& gemm = bf16_kernels();
+  multiply_tiles(gemm,
+                 Bf16TileArgs{.steps = gemm.words(terms),
+                              .a_row_stride = 1,
+                              .a_k_stride = x.m,
+                              .b_k_stride = gemm.nr,
+                              .ldc = x.n,
+                              .accumulate = accumulate},
+                 rows, x.n, reinterpret_cast<const std::uint32_t*>(x.a),
+                 reinterpret_cast<const std::uint32_t*>(x.b), x.b_strip_stride, x.c);
 }
 
 // Packs all of A's rows first, then one strip of B at a time.
@@ -200,7 +216,7 @@ std::int64_t TransposedProduct::row_tiles() const {
 }
 
 std::int64_t TransposedProduct::work_floats(std::int64_t terms) const {
-  if (products != Precision::BF16) return 0;
+  if (products != Precision::BF16 || words) return 0;
   const TileSize size = tile_size(products);
   return (row_tiles() * size.rows + size.cols) * bf16_kernels().words(terms);
 }
@@ -209,10 +225,12 @@ void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accum
                                  float* work) const {
   const int mr = tile_size(products).rows;
   const Slice rows{row_tiles.begin * mr, std::min(row_tiles.end * mr, m)};
-  if (products == Precision::BF16) {
-    multiply_bf16(*this, rows, terms, accumulate, reinterpret_cast<std::uint32_t*>(work));
-  } else {
+  if (products != Precision::BF16) {
     multiply_f32(*this, rows, terms, accumulate);
+  } else if (words) {
+    multiply_words(*this, rows, terms, accumulate);
+  } else {
+    multiply_bf16(*this, rows, terms, accumulate, reinterpret_cast<std::uint32_t*>(work));
   }
 }
 

@@ -52,6 +52,8 @@ struct PackedOperand {
   // accumulation. Fastest if the rows of A fit in L2.
   void multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc, std::int64_t rows,
                 bool accumulate, float* work) const;
+  // C [rows, n] = A * B, where A has the words of the micro-kernel, column_words() per row.
+  void multiply_words(const float* a, float* c, std::int64_t ldc, std::int64_t rows) const;
 };
 
 // In how many parts of the batch a weight gradient is summed over n items: parts of at least
@@ -64,7 +66,10 @@ std::int64_t weight_sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t 
 // accumulation over the rows of A [terms, m] and B [terms, n]. A is row-major, B is stored in
 // strips.
 struct TransposedProduct {
-  Precision products = Precision::F32;  // BF16: A and B are rounded while packed
+  Precision products = Precision::F32;
+  // With BF16: whether A and B are rounded already, to words of the micro-kernel, so that a row
+  // holds one or two terms. Otherwise they are rounded while packed.
+  bool words = false;
   std::int64_t m = 0, n = 0;
   const float* a = nullptr;  // row-major, m floats per row
   // Strips of tile_size(products).cols columns, each row-major.

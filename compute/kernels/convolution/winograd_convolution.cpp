@@ -6,7 +6,8 @@
 // Work     (m+2)^2 / m^2 instead of 9 multiply-adds per pixel and pair of channels: 4 for m = 2,
 //          2.25 for m = 4, and more where tiles extend beyond the image
 // Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
-// Numerics FP32; see compute/kernels/ops/winograd.h
+// Numerics FP32; with bf16, transformed tiles and kernels are rounded, sums are FP32. See
+//          compute/kernels/ops/winograd.h
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -47,8 +48,6 @@ struct WinogradGradientMemory {
   bool shared = false;
   std::int64_t parts = 1;
   std::int64_t tile_floats = 0;  // between the tiles of consecutive threads
-  float* work = nullptr;
-  std::int64_t work_stride = 0;  // floats per thread
   std::int64_t tiles = 0;        // per block
   std::int64_t used_bytes = 0;
 
@@ -99,7 +98,8 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
   // A block of tiles fits in L2; it is larger if the kernels, which are read once per block, are
   // large.
-  const std::int64_t tile_bytes = points() * (f.from.channels + f.to.channels) * 4;
+  const std::int64_t from_words = winograd::words_of(c.products, f.from.channels);
+  const std::int64_t tile_bytes = points() * (from_words + f.to.channels) * 4;
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
   // In units of rows of the products' tiles:
@@ -109,12 +109,11 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   m.tiles = piece_for_threads(all, fit, c.threads, fewest) * tile.rows;
   // A smaller batch may be cut into larger blocks, which need as much memory.
   const std::int64_t largest = std::min(fit, ceil_div(all, c.threads)) * tile.rows;
-  m.v_stride = largest * f.from.channels + kGapFloats;
+  m.v_stride = largest * from_words + kGapFloats;
   m.m_stride = largest * f.to.channels + kGapFloats;
-  // Holds transposed taps and a block of kernels first, then tiles.
-  const std::int64_t for_kernels = 9 * kKernelRows * tile.cols + m.kernels.block_floats();
-  const std::int64_t for_tiles =
-      points() * (m.v_stride + m.m_stride) + m.kernels.first.work_floats(largest);
+  // Holds transposed taps first, then tiles.
+  const std::int64_t for_kernels = 9 * kKernelRows * tile.cols;
+  const std::int64_t for_tiles = points() * (m.v_stride + m.m_stride);
   m.part_stride = ceil_div(std::max(for_tiles, for_kernels), 16) * 16;
   ScratchCursor cursor(scratch);
   m.kernels.first.data = cursor.take<float>(m.kernels.words());
@@ -138,7 +137,7 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   g.sums_stride = s.out_c * s.in_c + kGapFloats;
   const std::int64_t sum_bytes = points() * g.sums_stride * 4;
   const std::int64_t all = c.batch * Tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image();
-  const std::int64_t tile_bytes = points() * (s.in_c + s.out_c) * 4;
+  const std::int64_t tile_bytes = points() * winograd::words_of(c.products, s.in_c + s.out_c) * 4;
   // The sums are read and written once per block: the larger they are, the larger the blocks. A
   // thread's own block fits in L2.
   const std::int64_t parts =
@@ -148,18 +147,18 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   const std::int64_t target =
       m.shared ? std::clamp(4 * sum_bytes, kSmallest, kLargest) : kBlock_bytes;
   m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);
+  const std::int64_t words = winograd::words_of(c.products, m.tiles);
+  g.v.form = g.d.form = winograd::form_of_rows(c.products);
   g.v.strip = strip;
-  g.v.strip_stride = m.tiles * strip;
+  g.v.strip_stride = words * strip;
   g.v.point_stride = ceil_div(s.in_c, strip) * g.v.strip_stride + kGapFloats;
   g.d.strip = s.out_c;
-  g.d.point_stride = m.tiles * s.out_c + kGapFloats;
+  g.d.point_stride = words * s.out_c + kGapFloats;
   m.tile_floats = points() * (g.v.point_stride + g.d.point_stride);
-  m.work_stride = ceil_div(g.at(0).work_floats(m.tiles), 16) * 16;
   ScratchCursor cursor(scratch);
   g.sums = cursor.take<float>(m.sum_floats() * m.parts);
   g.v.data = cursor.take<float>(m.tile_floats * (m.shared ? 1 : c.threads));
   if (g.v.data != nullptr) g.d.data = g.v.data + points() * g.v.point_stride;
-  m.work = cursor.take<float>(m.work_stride * c.threads);
   m.used_bytes = cursor.used_bytes();
   return m;
 }
@@ -231,11 +230,10 @@ void WinogradConvolution::transform_kernels(const ConvShape& s, const Convolutio
                            .width = width,
                            .out = taps + tap * tap_floats});
     }
-    const PointArray block = u.block(o, i, taps + 9 * tap_floats);
+    const PointArray block = u.block(o, i);
     for (std::int64_t r = 0; r < kKernelRows; ++r) {
       transforms.kernel(taps + r * width, tap_floats, width, /*rotated=*/false, block, r);
     }
-    u.store_block(o, i, block);
   });
 }
 
@@ -248,13 +246,12 @@ void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
   const winograd::Kernels& u = memory.kernels;
   const std::int64_t width = u.first.tile.cols;
-  for_kernel_blocks(context, u, [&](int t, std::int64_t i, std::int64_t o) {
-    const PointArray block = u.block(i, o, memory.parts + t * memory.part_stride);
+  for_kernel_blocks(context, u, [&](int /*thread*/, std::int64_t i, std::int64_t o) {
+    const PointArray block = u.block(i, o);
     for (std::int64_t r = 0; r < kKernelRows; ++r) {
       transforms.kernel(weight + (o + r) * s.patch() + i, s.in_c, std::min(width, s.in_c - i),
                         /*rotated=*/true, block, r);
     }
-    u.store_block(i, o, block);
   });
 }
 
@@ -267,17 +264,17 @@ void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& c
   context.pool.run_parts(ceil_div(all, memory.tiles), [&](std::int64_t block, int t) {
     if (context.stop.stop_requested()) return;
     float* part = memory.parts + t * memory.part_stride;
-    const PointArray v{part, memory.v_stride, /*strip_stride=*/0, f.from.channels};
+    const PointArray v{part, memory.v_stride, /*strip_stride=*/0, f.from.channels,
+                       winograd::form_of_channels(context.products)};
     const PointArray m{part + points() * memory.v_stride, memory.m_stride, /*strip_stride=*/0,
                        f.to.channels};
-    float* const work = m.data + points() * memory.m_stride;
     const std::int64_t first = block * memory.tiles;
     const std::int64_t count = std::min(memory.tiles, all - first);
     for (std::int64_t r = 0; r < count; ++r) {
       transforms.input(from + tiles.image(first + r) * f.from.size(),
                        tiles.place(first + r, f.from, f.padding), v, r);
     }
-    memory.kernels.multiply(v, m, count, work);
+    memory.kernels.multiply(v, m, count);
     for (std::int64_t r = 0; r < count; ++r) {
       transforms.output(m, r, bias, accumulate, tiles.place(first + r, f.to, 0),
                         to + tiles.image(first + r) * f.to.size());
@@ -316,8 +313,7 @@ struct WinogradConvolution::GradientRun {
         if (context.stop.stop_requested()) return;
         const std::int64_t count = std::min(memory.tiles, mine.end - first);
         transform(g, first, 0, count);
-        g.multiply({0, g.row_tiles()}, count, /*accumulate=*/first > mine.begin,
-                   memory.work + t * memory.work_stride);
+        g.multiply({0, g.row_tiles()}, count, /*accumulate=*/first > mine.begin);
       }
     });
     float* const sums = memory.products.sums;
@@ -328,18 +324,20 @@ struct WinogradConvolution::GradientRun {
 
   void together() const {
     const winograd::Gradients& g = memory.products;
+    constexpr int kPiecesPerThread = 8;
+    constexpr std::int64_t kPair = 2;  // rows that may share words
     const std::int64_t rows = g.row_tiles();
-    // With bf16, each piece packs the tiles of its points.
-    const int per_thread = context.products == Precision::BF16 ? 1 : 8;
-    const std::int64_t pieces = std::min<std::int64_t>(rows, per_thread * context.pool.size());
+    const std::int64_t pieces =
+        std::min<std::int64_t>(rows, kPiecesPerThread * context.pool.size());
     for (std::int64_t first = 0; first < all; first += memory.tiles) {
       if (context.stop.stop_requested()) return;
       const std::int64_t count = std::min(memory.tiles, all - first);
-      context.pool.parallel_for(
-          count, 1, [&](std::int64_t begin, std::int64_t end) { transform(g, first, begin, end); });
-      context.pool.run_parts(pieces, [&](std::int64_t piece, int t) {
-        g.multiply(slice_of(rows, pieces, piece), count, /*accumulate=*/first > 0,
-                   memory.work + t * memory.work_stride);
+      context.pool.parallel_for(ceil_div(count, kPair), 1,
+                                [&](std::int64_t begin, std::int64_t end) {
+                                  transform(g, first, begin * kPair, std::min(count, end * kPair));
+                                });
+      context.pool.run_parts(pieces, [&](std::int64_t piece, int /*thread*/) {
+        g.multiply(slice_of(rows, pieces, piece), count, /*accumulate=*/first > 0);
       });
     }
   }

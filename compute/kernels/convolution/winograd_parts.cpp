@@ -2,9 +2,33 @@
 
 #include <algorithm>
 
+#include "compute/kernels/gemm/bf16_kernels.h"
+
 namespace lab::winograd {
 
 using simd::PointArray;
+using simd::PointForm;
+
+namespace {
+
+PointForm form_of(Precision products, PointForm native) {
+  if (products != Precision::BF16) return PointForm::F32;
+  return bf16_kernels().native() ? native : PointForm::RoundedF32;
+}
+
+}  // namespace
+
+PointForm form_of_channels(Precision products) {
+  return form_of(products, PointForm::Bf16ChannelPairs);
+}
+
+PointForm form_of_rows(Precision products) {
+  return form_of(products, PointForm::Bf16RowPairs);
+}
+
+std::int64_t words_of(Precision products, std::int64_t terms) {
+  return products == Precision::BF16 ? bf16_kernels().words(terms) : terms;
+}
 
 PackedOperand Kernels::at(int point) const {
   PackedOperand operand = first;
@@ -12,39 +36,22 @@ PackedOperand Kernels::at(int point) const {
   return operand;
 }
 
-std::int64_t Kernels::block_floats() const {
-  if (first.products != Precision::BF16) return 0;
-  return points * (kKernelRows * first.tile.cols + kGapFloats);
-}
-
-PointArray Kernels::block(std::int64_t channel, std::int64_t row, float* memory) const {
+PointArray Kernels::block(std::int64_t channel, std::int64_t row) const {
   const int width = first.tile.cols;
-  if (first.products == Precision::BF16) {
-    return {memory, kKernelRows * width + kGapFloats, /*strip_stride=*/0, width};
-  }
-  float* place =
-      static_cast<float*>(first.data) + channel / width * first.strip_words() + row * width;
-  return {place, point_words(), first.strip_words(), width};
+  float* place = static_cast<float*>(first.data) + channel / width * first.strip_words() +
+                 words_of(first.products, row) * width;
+  return {place, point_words(), first.strip_words(), width, form_of_rows(first.products)};
 }
 
-void Kernels::store_block(std::int64_t channel, std::int64_t row, const PointArray& block) const {
-  if (first.products != Precision::BF16) return;
+void Kernels::multiply(const PointArray& v, const PointArray& m, std::int64_t tiles) const {
   for (int p = 0; p < points; ++p) {
-    at(p).pack(channel / block.strip, row, kKernelRows, block.data + p * block.point_stride,
-               /*k_stride=*/block.strip, /*column_stride=*/1);
-  }
-}
-
-void Kernels::multiply(const PointArray& v, const PointArray& m, std::int64_t tiles,
-                       float* work) const {
-  for (int p = 0; p < points; ++p) {
-    at(p).multiply(v.data + p * v.point_stride, v.strip, m.data + p * m.point_stride, m.strip,
-                   tiles, /*accumulate=*/false, work);
+    at(p).multiply_words(v.data + p * v.point_stride, m.data + p * m.point_stride, m.strip, tiles);
   }
 }
 
 TransposedProduct Gradients::at(std::int64_t point) const {
   return {.products = products,
+          .words = true,
           .m = d.strip,
           .n = inputs,
           .a = d.data + point * d.point_stride,
@@ -53,12 +60,12 @@ TransposedProduct Gradients::at(std::int64_t point) const {
           .c = sums + point * sums_stride};
 }
 
-void Gradients::multiply(Slice rows, std::int64_t tiles, bool accumulate, float* work) const {
+void Gradients::multiply(Slice rows, std::int64_t tiles, bool accumulate) const {
   const std::int64_t in_point = at(0).row_tiles();
   for (std::int64_t row = rows.begin; row < rows.end;) {
     const std::int64_t p = row / in_point;
     const std::int64_t end = std::min(rows.end, (p + 1) * in_point);
-    at(p).multiply({row - p * in_point, end - p * in_point}, tiles, accumulate, work);
+    at(p).multiply({row - p * in_point, end - p * in_point}, tiles, accumulate, /*work=*/nullptr);
     row = end;
   }
 }

@@ -62,6 +62,12 @@ constexpr std::int64_t kGapFloats = 48;
 // Kernels are transformed in blocks of one strip of computed channels by this many summed channels.
 constexpr std::int64_t kKernelRows = simd::kWinogradChannels;
 
+// The forms of points whose neighbouring terms of a product are channels of a row, or rows.
+simd::PointForm form_of_channels(Precision products);
+simd::PointForm form_of_rows(Precision products);
+// Words that hold so many terms, in either of these forms.
+std::int64_t words_of(Precision products, std::int64_t terms);
+
 // Transformed kernels U: one packed operand [summed channels, computed channels] per point.
 struct Kernels {
   int points = 0;
@@ -71,18 +77,12 @@ struct Kernels {
   std::int64_t words() const { return points * point_words(); }
   PackedOperand at(int point) const;
 
-  // Floats of memory needed to transform a block; 0 for FP32, which is written in place.
-  std::int64_t block_floats() const;
-  // block() returns the destination for the transforms of a block, whose first row is row 0;
-  // store_block() then packs them into place. `channel` is the first of a strip; `memory` has
-  // block_floats() floats.
-  simd::PointArray block(std::int64_t channel, std::int64_t row, float* memory) const;
-  void store_block(std::int64_t channel, std::int64_t row, const simd::PointArray& block) const;
+  // Where the transforms of a block are written, whose first row is row 0; `channel` is the first
+  // of a strip.
+  simd::PointArray block(std::int64_t channel, std::int64_t row) const;
 
-  // M[p] = V[p] * U[p] for every point; V and M are row-major. `work` has first.work_floats(tiles)
-  // floats.
-  void multiply(const simd::PointArray& v, const simd::PointArray& m, std::int64_t tiles,
-                float* work) const;
+  // M[p] = V[p] * U[p] for every point; V and M are row-major.
+  void multiply(const simd::PointArray& v, const simd::PointArray& m, std::int64_t tiles) const;
 };
 
 // dU[p] (+)= D[p]^T * V[p] for every point.
@@ -98,7 +98,7 @@ struct Gradients {
   TransposedProduct at(std::int64_t point) const;
   // Rows of tiles of all points: the unit of work that threads divide.
   std::int64_t row_tiles() const { return points * at(0).row_tiles(); }
-  void multiply(Slice row_tiles, std::int64_t tiles, bool accumulate, float* work) const;
+  void multiply(Slice row_tiles, std::int64_t tiles, bool accumulate) const;
 };
 
 }  // namespace lab::winograd

@@ -14,6 +14,8 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 
+#include "compute/kernels/gemm/round_bf16-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace lab {
 namespace HWY_NAMESPACE {
@@ -24,18 +26,6 @@ using D = hn::CappedTag<float, 16>;
 using DU = hn::RebindToUnsigned<D>;
 using VU = hn::Vec<DU>;
 constexpr int kRoundLanes = hn::MaxLanes(D());
-
-// Returns bf16 bits in the high half of each lane, zero in the low half.
-HWY_INLINE VU RoundBits(hn::Vec<D> value) {
-  const DU du;
-  const VU high_half = hn::Set(du, 0xffff0000U);
-  const VU bits = hn::BitCast(du, value);
-  const VU last = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
-  const VU rounded = hn::Add(bits, hn::Add(last, hn::Set(du, 0x7fffU)));
-  const VU quiet_nan = hn::Or(bits, hn::Set(du, 0x400000U));
-  const auto is_number = hn::RebindMask(du, hn::Eq(value, value));
-  return hn::And(hn::IfThenElse(is_number, rounded, quiet_nan), high_half);
-}
 
 std::uint32_t RoundOne(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);

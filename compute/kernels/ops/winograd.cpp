@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "compute/kernels/gemm/round_bf16-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -140,10 +142,45 @@ HWY_INLINE void Transform2D(const Transform& transform, const Load& load, const 
   }
 }
 
+// Writes vectors of a row, each to its `offset` within a point.
+template <PointForm kForm>
+struct RowWriter {
+  const D d;
+  explicit RowWriter(std::int64_t /*row*/) {}
+  HWY_INLINE void operator()(V v, float* point, std::int64_t offset) const {
+    if constexpr (kForm == PointForm::F32) {
+      hn::StoreU(v, d, point + offset);
+    } else if constexpr (kForm == PointForm::RoundedF32) {
+      hn::StoreU(hn::BitCast(d, lab::HWY_NAMESPACE::RoundBits(v)), d, point + offset);
+    } else {
+      hn::StoreU(lab::HWY_NAMESPACE::NativeBf16(v), hn::Rebind<std::uint16_t, D>(),
+                 reinterpret_cast<std::uint16_t*>(point) + offset);
+    }
+  }
+};
+
+template <>
+struct RowWriter<PointForm::Bf16RowPairs> {
+  using Words = hn::RebindToUnsigned<D>;
+  const int shift;            // to the row's half of a word
+  const hn::Vec<Words> kept;  // what remains of the word before
+
+  explicit RowWriter(std::int64_t row)
+      : shift(row % 2 == 0 ? 0 : 16), kept(hn::Set(Words(), row % 2 == 0 ? 0 : 0xffffU)) {}
+  HWY_INLINE void operator()(V v, float* point, std::int64_t offset) const {
+    const Words words;
+    auto* const to = reinterpret_cast<std::uint32_t*>(point) + offset;
+    const auto bits = hn::PromoteTo(words, lab::HWY_NAMESPACE::NativeBf16(v));
+    const auto before = hn::And(hn::LoadU(words, to), kept);
+    hn::StoreU(hn::Or(before, hn::ShiftLeftSame(bits, shift)), words, to);
+  }
+};
+
 // Calls body(c, offset) for each vector of channels; `offset` is its position within a point.
 template <class Body>
 HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std::int64_t row,
                             const Body& body) {
+  if (points.form == PointForm::Bf16RowPairs) row /= 2;
   for (std::int64_t first = 0; first < channels; first += points.strip) {
     const std::int64_t end = first + points.strip < channels ? first + points.strip : channels;
     const std::int64_t at = first / points.strip * points.strip_stride + row * points.strip;
@@ -171,18 +208,18 @@ struct Window {
 };
 
 // Transforms kIn x kIn pixels to kOut x kOut points.
-template <int kIn, int kOut, class Transform>
+template <PointForm kForm, int kIn, int kOut, class Transform>
 HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePosition& at,
                            const PointArray& to, std::int64_t row) {
   const D d;
   const Window<kIn> window(at);
+  const RowWriter<kForm> write(row);
   const auto run = [&](const auto& load_at) HWY_ATTR {
     ForChannels(at.channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
-      float* out = to.data + offset;
       Transform2D<kIn, kOut>(
           transform, [&](int i, int j) HWY_ATTR { return load_at(i, j, c); },
           [&](int i, int j, V v)
-              HWY_ATTR { hn::StoreU(v, d, out + (i * kOut + j) * to.point_stride); });
+              HWY_ATTR { write(v, to.data + (i * kOut + j) * to.point_stride, offset); });
     });
   };
   if (window.all) {
@@ -197,6 +234,19 @@ HWY_INLINE void FromPixels(const Transform& transform, const float* image, const
   }
 }
 
+// Calls body.operator()<kForm>() for the form of the points, of which kChannelPairs says whether it
+// may be that.
+template <bool kChannelPairs, class Body>
+HWY_INLINE void WithForm(PointForm form, const Body& body) {
+  switch (form) {
+    case PointForm::F32: return body.template operator()<PointForm::F32>();
+    case PointForm::RoundedF32: return body.template operator()<PointForm::RoundedF32>();
+    case PointForm::Bf16RowPairs: return body.template operator()<PointForm::Bf16RowPairs>();
+    case PointForm::Bf16ChannelPairs:
+      if constexpr (kChannelPairs) body.template operator()<PointForm::Bf16ChannelPairs>();
+  }
+}
+
 template <int kOutputs>
 struct Transforms {
   using F = Filter<kOutputs>;
@@ -204,14 +254,18 @@ struct Transforms {
 
   static void Input(const float* image, const TilePosition& at, const PointArray& to,
                     std::int64_t row) {
-    FromPixels<kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); }, image, at, to,
-                             row);
+    WithForm<true>(to.form, [&]<PointForm kForm>() HWY_ATTR {
+      FromPixels<kForm, kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); },
+                                      image, at, to, row);
+    });
   }
 
   static void OutputGradient(const float* image, const TilePosition& at, const PointArray& to,
                              std::int64_t row) {
-    FromPixels<kOutputs, kSize>([](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); },
-                                image, at, to, row);
+    WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
+      FromPixels<kForm, kOutputs, kSize>(
+          [](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); }, image, at, to, row);
+    });
   }
 
   static void Output(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
@@ -237,16 +291,18 @@ struct Transforms {
   static void Kernel(const float* kernel, std::int64_t tap_stride, std::int64_t channels,
                      bool rotated, const PointArray& to, std::int64_t row) {
     const D d;
-    ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
-      float* out = to.data + offset;
-      Transform2D<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
-                            [&](int i, int j) HWY_ATTR {
-                              const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
-                              return hn::LoadU(d, kernel + tap * tap_stride + c);
-                            },
-                            [&](int i, int j, V v) HWY_ATTR {
-                              hn::StoreU(v, d, out + (i * kSize + j) * to.point_stride);
-                            });
+    WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
+      const RowWriter<kForm> write(row);
+      ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+        Transform2D<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
+                              [&](int i, int j) HWY_ATTR {
+                                const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
+                                return hn::LoadU(d, kernel + tap * tap_stride + c);
+                              },
+                              [&](int i, int j, V v) HWY_ATTR {
+                                write(v, to.data + (i * kSize + j) * to.point_stride, offset);
+                              });
+      });
     });
   }
 

@@ -76,10 +76,10 @@ std::optional<std::string> ask(Console& console, const LessonQuestion& question)
   }
 }
 
-void introduce(Console& console, const LessonInfo& lesson) {
+void introduce(Console& console, const LessonInfo& lesson, std::optional<double> vary) {
   console.line(fmt::format("{} ({})", tr(lesson.title), lesson.name));
   for (const std::string& sentence : lesson.text) console.line("  " + tr(sentence));
-  console.line("  " + tr(lesson.question.text));
+  console.line("  " + question_text(lesson, vary));
 }
 
 // Prints events as they arrive and keeps each lesson's result for the closing object.
@@ -137,7 +137,7 @@ void run_lesson(LessonRun& run, StartLesson request, const LessonInfo& lesson) {
   const LessonOptions& options = run.options;
   if (request.guess) parse_answer(lesson.question, *request.guess);
   if (!options.json && run.leads()) {
-    introduce(run.console, lesson);
+    introduce(run.console, lesson, request.vary);
     if (!request.guess && !options.all) request.guess = ask(run.console, lesson.question);
   }
   const JobCommand command = request;

@@ -143,7 +143,7 @@ Json lesson_json(const LessonInfo& info) {
             {"title", info.title},
             {"track", to_string(info.track)},
             {"devices", info.devices},
-            {"question", info.question.text},
+            {"question", question_text(info)},
             {"choices", info.question.choices}};
   json["vary"] = info.vary ? Json{{"label", info.vary->label},
                                   {"low", info.vary->low},
@@ -160,6 +160,11 @@ void add_lesson_result(Json& json, const std::string& lesson, const LessonDone& 
   for (const LessonCheck& check : done.checks) {
     json["checks"].push_back(
         {{"what", check.what}, {"passed", check.passed}, {"detail", check.detail}});
+  }
+  if (!done.explanation.empty()) json["explanation"] = done.explanation;
+  if (!done.warnings.empty()) json["warnings"] = done.warnings;
+  for (const NamedQuantity& mark : done.marks) {
+    json["marks"].push_back({{"name", mark.name}, {"value", mark.value}, {"unit", mark.unit}});
   }
   json["answer"] = done.judges() ? Json(done.answer->values) : Json(nullptr);
   json["vary"] = done.vary ? Json(*done.vary) : Json(nullptr);

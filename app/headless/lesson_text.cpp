@@ -139,6 +139,7 @@ class LessonTextPrinter final : public Printer {
       beat(tr("broken"), check.what + (check.detail.empty() ? "" : ": " + check.detail));
     }
     beat(tr("sentence"), done.sentence);
+    if (!done.explanation.empty()) beat(tr("sentence"), done.explanation);
   }
 
   Console& console_;

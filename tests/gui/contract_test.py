@@ -142,10 +142,12 @@ KEYS = {
                 links=[keys("from to what")]),
     "class": keys("type lesson people bins", people=[keys("file guess answer")],
                   bins=[keys("label low high guesses answers")]),
-    "lesson done": keys("type seconds others_share? lesson? sentence? checks? answer? vary? lessons?",
-                        checks=CHECKS,
-                        lessons=[keys("lesson sentence checks answer vary seconds others_share?",
-                                      checks=CHECKS)]),
+    "lesson done": keys("type seconds others_share? lesson? sentence? explanation? warnings? marks? checks? "
+                        "answer? vary? lessons?",
+                        marks=[keys("name value unit")], checks=CHECKS,
+                        lessons=[keys("lesson sentence explanation? warnings? marks? checks answer vary "
+                                      "seconds others_share?",
+                                      marks=[keys("name value unit")], checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "figure": keys("type device question unit value reason? median? p10? p90? n? unstable? threads? "
                    "plain_share? best_share? all_threads_s?"),

@@ -67,6 +67,33 @@ LessonAnswer parse_choice(const LessonQuestion& question, const std::string& tex
   throw Error(Errc::Usage, trf("guess '{}' is not a choice; choose one of {}", text, choices));
 }
 
+// "4,194,304", "4 194 304": whether the character at `i` only groups the digits of one number.
+bool groups_digits(std::string_view text, std::size_t i) {
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  return i > 0 && digit(i - 1) && digit(i + 1) && digit(i + 2) && digit(i + 3) && !digit(i + 4);
+}
+
+std::string without_groups(std::string_view text, std::string_view separators) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (separators.find(text[i]) == std::string_view::npos || !groups_digits(text, i)) {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+std::string wrong_count(const LessonQuestion& question, std::string_view text, std::size_t count) {
+  const std::string found = count == 1 ? trf("guess '{}' has 1 number", text)
+                                       : trf("guess '{}' has {} numbers", text, count);
+  if (question.at.empty()) return trf("{}; write one", found);
+  std::vector<std::string> at;
+  for (std::size_t i = 0; i < question.at.size(); ++i) at.push_back(position_text(question, i));
+  return trf("{}; write {}, one each for {}", found, at.size(), fmt::join(at, ", "));
+}
+
 std::vector<std::string> split_answer(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -103,6 +130,12 @@ std::string plain_number(double value) {
 
 }  // namespace
 
+std::string question_text(const LessonInfo& info, std::optional<double> vary) {
+  const double setting = vary.value_or(info.vary ? info.vary->value : 0);
+  const std::string shown = plain_number(setting);
+  return detail::format_translated(info.question.text, fmt::make_format_args(shown));
+}
+
 std::string position_text(const LessonQuestion& question, std::size_t i) {
   return i < question.at_names.size() ? question.at_names[i]
                                       : quantity_text(question.at[i], question.at_unit);
@@ -110,8 +143,8 @@ std::string position_text(const LessonQuestion& question, std::size_t i) {
 
 LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text) {
   if (!question.choices.empty()) return parse_choice(question, std::string(trimmed(text)));
-  const std::vector<std::string> parts = split_answer(text);
-  const std::size_t expected = std::max<std::size_t>(1, question.at.size());
+  const bool one = question.at.empty();
+  const std::vector<std::string> parts = split_answer(without_groups(text, one ? ", '" : " '"));
   LessonAnswer answer;
   for (const std::string& part : parts) {
     const auto value = read_quantity(part, question.unit);
@@ -122,13 +155,8 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
     }
     answer.values.push_back(*value);
   }
-  if (answer.values.size() == expected) return answer;
-  std::vector<std::string> at;
-  for (std::size_t i = 0; i < question.at.size(); ++i) at.push_back(position_text(question, i));
-  throw Error(Errc::Usage, question.at.empty()
-                               ? trf("guess '{}' has {} numbers; write one", text, parts.size())
-                               : trf("guess '{}' has {} numbers; write {}, one each for {}", text,
-                                     parts.size(), expected, fmt::join(at, ", ")));
+  if (parts.size() == (one ? 1 : question.at.size())) return answer;
+  throw Error(Errc::Usage, wrong_count(question, text, parts.size()));
 }
 
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer) {

@@ -40,7 +40,7 @@ struct LessonStep {
 // What the learner guesses before the measurement: one of `choices`; or a number; or, if `at` is
 // not empty, one number per position, which a learner may also draw as a curve.
 struct LessonQuestion {
-  std::string text;
+  std::string text;  // {} is the lesson's setting
   std::vector<std::string> choices = {};
   std::string unit = {};     // "s", "B", "FLOP/s"; empty: a plain number
   double low = 0, high = 0;  // ends of the axis that a number or a curve is entered on
@@ -96,12 +96,16 @@ struct LessonAnswer {
 struct ClassBin;
 struct ClassEntry;
 
+// The question in the current language, for a value of the lesson's setting; the default without
+// one.
+std::string question_text(const LessonInfo& info, std::optional<double> vary = {});
+
 // "1.00 MiB", "LeNet": position `i` of a curve.
 std::string position_text(const LessonQuestion& question, std::size_t i);
 
 // Reads "2", "an error" (a choice, by its number from 1 or a part of it, in English or in the
-// current language), "4 MiB", "1.5e-6" or "1e-6, 2e-5, 3e-3" (a curve). Throws Error(Usage) naming
-// the text and what is expected.
+// current language), "4 MiB", "1.5e-6", "4,194,304" or "1e-6, 2e-5, 3e-3" (a curve, whose commas
+// separate its numbers). Throws Error(Usage) naming the text and what is expected.
 LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text);
 // The inverse, for display in the current language: "an error", "4.00 MiB", "1.00 us, 20.0 us, 3.00
 // ms".
@@ -263,6 +267,9 @@ struct LessonDone {
   std::optional<LessonAnswer> answer = {};  // what the guess should have been
   std::string why_open = {};                // why the guess is not judged: the answer is rough
   std::optional<double> vary = {};          // the lesson's setting, if it has one
+  std::string explanation = {};             // why, from what this run measured
+  std::vector<std::string> warnings = {};   // why the numbers may be off
+  std::vector<NamedQuantity> marks = {};    // positions in the figure that the sentence names
 
   bool judges() const { return answer && why_open.empty(); }
 };

@@ -63,7 +63,34 @@ TEST(LessonAnswers, ReadsOneNumberPerPositionOfACurve) {
   EXPECT_DOUBLE_EQ(answer.values[1], 5e-4);
   EXPECT_EQ(parse_answer(kCurve, answer_text(kCurve, answer)).values, answer.values);
   EXPECT_EQ(message_of([] { parse_answer(kCurve, "1e-6"); }, Errc::Usage),
-            "guess '1e-6' has 1 numbers; write 2, one each for 1.00 KiB, 1.00 MiB");
+            "guess '1e-6' has 1 number; write 2, one each for 1.00 KiB, 1.00 MiB");
+  EXPECT_EQ(message_of([] { parse_answer(kCurve, "1, 2, 3"); }, Errc::Usage),
+            "guess '1, 2, 3' has 3 numbers; write 2, one each for 1.00 KiB, 1.00 MiB");
+  EXPECT_EQ(message_of([] { parse_answer(kBytes, "1, 2"); }, Errc::Usage),
+            "guess '1, 2' has 2 numbers; write one");
+}
+
+TEST(LessonAnswers, MayGroupTheirDigits) {
+  for (const char* text : {"4,194,304", "4 194 304", "4'194'304 B"}) {
+    EXPECT_EQ(parse_answer(kBytes, text).values, std::vector<double>{4194304}) << text;
+  }
+  EXPECT_EQ(parse_answer(kBytes, "1,024 KiB").values, std::vector<double>{1048576});
+  for (const char* text : {"4,19", "4,1943", ",194", "4,194,", "1,2,3"}) {
+    EXPECT_THROW(parse_answer(kBytes, text), Error) << text;
+  }
+  EXPECT_EQ(parse_answer(kCurve, "1,200").values, (std::vector<double>{1, 200}))
+      << "commas separate the numbers of a curve";
+  EXPECT_EQ(parse_answer(kCurve, "10 000, 2").values, (std::vector<double>{10000, 2}));
+}
+
+TEST(LessonQuestions, NameTheSetting) {
+  LessonInfo info;
+  info.question.text = "N is {}. How many?";
+  info.vary = LessonVary{.low = 64, .high = 4096, .value = 1024};
+  EXPECT_EQ(question_text(info), "N is 1024. How many?");
+  EXPECT_EQ(question_text(info, 512), "N is 512. How many?");
+  info.question.text = "How many?";
+  EXPECT_EQ(question_text(info), "How many?");
 }
 
 TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {

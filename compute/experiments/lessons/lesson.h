@@ -59,7 +59,14 @@ class LessonStage {
   // programs used the cores. Returns whether it did.
   bool too_busy(const std::string& what, double expected_s, double measured_s,
                 double disturbed = 1.5);
+  // The result in one sentence, with the numbers of this run.
   void conclude(std::string sentence) { done_.sentence = std::move(sentence); }
+  // Why the result is so, as far as this run measured it.
+  void explain(std::string sentences) { done_.explanation = std::move(sentences); }
+  // Why the numbers may be off; also logged.
+  void warn(const std::string& sentence);
+  // A position in the figure that the conclusion names.
+  void mark(std::string name, double x) { done_.marks.push_back({std::move(name), x, {}}); }
 
   // Times `body` for at most `budget_s`, warm-up included. Throws Error(Cancelled).
   Timing time(FunctionRef<void()> body, double budget_s = 0.2);

@@ -69,7 +69,7 @@ LessonStage::LessonStage(RunContext& ctx, const StartLesson& request, const Less
   if (info.vary) done_.vary = vary_;
   if (!request.guess) return;
   const LessonAnswer guess = parse_answer(info.question, *request.guess);
-  emit(LessonGuess{tr(info.question.text), answer_text(info.question, guess), guess});
+  emit(LessonGuess{question_text(info, vary_), answer_text(info.question, guess), guess});
 }
 
 std::array<DeviceContext*, 2> LessonStage::two_cpus() {
@@ -130,6 +130,11 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
           "other programs are idle.",
           what, quantity_text(measured_s, "s"), quantity_text(expected_s, "s"));
   return true;
+}
+
+void LessonStage::warn(const std::string& sentence) {
+  done_.warnings.push_back(sentence);
+  ctx_.emit(LogLine{Severity::Warning, fmt::format("{}: {}", tr(info_.title), sentence)});
 }
 
 LessonGap closed(LessonGap gap, double small) {

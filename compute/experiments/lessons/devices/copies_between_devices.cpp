@@ -62,7 +62,7 @@ void run_copies_lesson(LessonStage& stage) {
     add(x, y);
   } catch (const Error& e) {
     refusal = e.what();
-    stage.check(tr("X + Y on two devices is a device mismatch"), e.code() == Errc::DeviceMismatch);
+    stage.check(tr("the error of X + Y is a device mismatch"), e.code() == Errc::DeviceMismatch);
   }
   stage.observe("X + Y", refusal.value_or(tr("a sum")));
   stage.check(tr("X + Y on two devices is refused"), refusal.has_value());
@@ -118,8 +118,8 @@ void run_copies_lesson(LessonStage& stage) {
   stage.observe("Z.copy_to(second)", apart ? tr("other storage") : tr("the same storage"));
   stage.check(tr("copy_to() always allocates"), apart);
   stage.conclude(
-      trf("Nothing moved until it was asked to: the sum failed, and the copy of {} took "
-          "{}, of which {} would be spent on an empty copy.",
+      trf("Nothing moved until it was asked to: X + Y failed, and the copy of {} took {}, of "
+          "which an empty copy takes {}.",
           format_bytes(bytes), format_seconds(copy.median_s), format_seconds(latency_s)));
 }
 

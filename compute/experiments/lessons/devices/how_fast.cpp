@@ -234,12 +234,14 @@ void run_roofline_lesson(LessonStage& stage) {
   const double last_flop = 2 * std::pow(sweep.n.back(), 3);
   stage.too_busy(trf("one product of N = {:.0f}", sweep.n.back()), last_flop / best,
                  last_flop / sweep.flops.back());
-  stage.check(tr("a product with the identity returns its operand"), multiplies_exactly(device));
+  stage.check(tr("a product with the identity matrix returns the other matrix"),
+              multiplies_exactly(device));
   stage.conclude(
-      trf("With matrices in memory, {} could reach its peak of {} from N = {:.0f} on, and from a "
-          "smaller N with matrices in a cache; the measured products first came within a tenth of "
-          "their best at N = {:.0f}.",
-          to_string(device.device()), format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal), knee));
+      trf("The products came within a tenth of their best, {}, at N = {:.0f}; with matrices in "
+          "memory, {} could reach its peak of {} from N = {:.0f} on.",
+          format_si(best, "FLOP/s"), knee, to_string(device.device()),
+          format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal)));
+  stage.mark(trf("a tenth below the best: N = {:.0f}", knee), knee);
 }
 
 }  // namespace

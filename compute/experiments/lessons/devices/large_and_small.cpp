@@ -245,6 +245,7 @@ void run_crossover_lesson(LessonStage& stage) {
     explain_crossing(stage, sizes, rates, *there);
   }
   judge_disturbance(stage, sizes);
+  if (there) stage.mark(trf("wins from N = {:.0f}", *there), *there);
   stage.conclude(
       trf("Size from which {} beat {}: {} with the data in place, {} with data to be moved.",
           pair->large_name(), pair->small_name(), crossing_text(there), crossing_text(moved)));

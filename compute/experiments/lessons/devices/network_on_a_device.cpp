@@ -137,11 +137,11 @@ void run_network_lesson(LessonStage& stage) {
       forward(net, x.to(other));
     } catch (const Error& e) {
       refusal = e.what();
-      stage.check(tr("an operand elsewhere is a device mismatch"),
+      stage.check(tr("the error of net(X) with X elsewhere is a device mismatch"),
                   e.code() == Errc::DeviceMismatch);
     }
     stage.observe(tr("net(X elsewhere)"), refusal.value_or(tr("a result")));
-    stage.check(tr("an operand elsewhere is refused"), refusal.has_value());
+    stage.check(tr("net(X) with X elsewhere is refused"), refusal.has_value());
   }
   stage.step(3);
   save_and_load(stage, net, other);

@@ -89,11 +89,10 @@ void run_together_lesson(LessonStage& stage) {
     stage.too_busy(tr("products at once"), span_s(shown.in_sequence) / 2, span_s(shown.at_once));
   }
   if (ideal && ratio < 1.8) {
-    stage.context().emit(
-        LogLine{Severity::Warning,
-                trf("lesson together: {:.2f}x is below 1.8x; other programs use the cores, or the "
-                    "devices share a clock or memory",
-                    ratio)});
+    stage.warn(
+        trf("{:.2f}x is below 1.8x: other programs use the cores, or the devices share a "
+            "clock or memory.",
+            ratio));
   }
   const std::string first = to_string(pair[0]), second = to_string(pair[1]);
   stage.conclude(separate

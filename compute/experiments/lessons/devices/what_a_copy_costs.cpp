@@ -27,7 +27,7 @@ struct CopyLink {
 };
 
 struct LinkTimes {
-  Timing empty, kib, mib, whole;  // of 64 B, 1 KiB, 1 MiB and 64 MiB
+  Timing empty, kib, mib, whole;  // of 64 B, 1 KiB, 1 MiB and 64 MiB, one size after the other
 };
 
 // Samples the copies of 1 KiB to 64 MiB. Each continues where the one before ended, so that a small
@@ -75,7 +75,8 @@ LinkTimes measure_link(LessonStage& stage, const CopyLink& link) {
 }
 
 // One copy of 64 MiB and the same bytes in copies of 64 KiB, in alternation.
-void compare_pieces(LessonStage& stage, const CopyLink& link, const Timing& empty) {
+void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& sweep) {
+  const Timing& empty = sweep.empty;
   const Tensor x = rand(link.from, {kLargest / 4}, 1);
   Tensor y(link.to, x.shape(), x.dtype(), "copy");
   std::vector<std::function<void()>> ways;
@@ -101,7 +102,7 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const Timing& empt
   prediction.constants = {{tr("one copy"), whole.median_s, "s"},
                           {tr("latency"), empty.median_s, "s"}};
   stage.predict(prediction);
-  stage.sample({.series = trf("one copy of 64 MiB, {}", link.name()),
+  stage.sample({.series = trf("one copy of 64 MiB in turns with them, {}", link.name()),
                 .value = whole.median_s,
                 .unit = "s",
                 .time = whole});
@@ -112,10 +113,15 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const Timing& empt
              pieces.median_s,
              {{tr("one thread"), std::max(0.0, one_thread_s - whole.median_s)}}});
   stage.conclude(
-      trf("From {}, an empty copy takes {}; {} copies of 64 KiB took {}, one copy of the same "
-          "64 MiB {}.",
+      trf("From {}, an empty copy takes {}; {} copies of 64 KiB took {}, and one copy of the same "
+          "64 MiB, in turns with them, {}.",
           link.name(), format_seconds(empty.median_s), kPieces, format_seconds(pieces.median_s),
           format_seconds(whole.median_s)));
+  stage.explain(trf(
+      "All times are medians. The curve times one size after the other and found {} for 64 MiB "
+      "(runs: {}); the two ways then took turns (runs: {}), so that other programs disturb both "
+      "alike. Compare within one of the two measurements.",
+      format_seconds(sweep.whole.median_s), sweep.whole.n, whole.n));
 }
 
 // A copy whose usual time is far above its fastest repetition was disturbed, and so was a large one
@@ -150,7 +156,7 @@ void run_link_lesson(LessonStage& stage) {
   stage.answer({first->kib.median_s, first->mib.median_s, first->whole.median_s});
   judge_copies(stage, links.front(), *first);
   stage.step(1);
-  compare_pieces(stage, links.front(), first->empty);
+  compare_pieces(stage, links.front(), *first);
 }
 
 }  // namespace

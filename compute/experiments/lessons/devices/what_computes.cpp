@@ -152,11 +152,11 @@ void run_devices_lesson(LessonStage& stage) {
   const int cpus = machine.num_cpus(), gpus = machine.num_gpus();
   stage.conclude(
       tenth == gpu(10)
-          ? trf("CPU devices of this machine: {}, GPUs: {}. cuda:10 is only a name, and "
+          ? trf("This machine's CPU devices: {}, GPUs: {}; there is an eleventh GPU, so "
                 "try_gpu(10) returned {}.",
                 cpus, gpus, returned)
-          : trf("CPU devices of this machine: {}, GPUs: {}. cuda:10 is only a name; no such GPU "
-                "exists, so try_gpu(10) returned {}.",
+          : trf("This machine's CPU devices: {}, GPUs: {}; cuda:10 is only a name here, so "
+                "try_gpu(10) returned {}.",
                 cpus, gpus, returned));
 }
 

@@ -50,11 +50,11 @@ void refuse_too_large(LessonStage& stage, DeviceContext& device) {
     const Tensor x(device, {elements}, DType::F32, "too large");
   } catch (const Error& e) {
     refusal = e.what();
-    stage.check(tr("a tensor above the limit is refused for lack of memory"),
-                e.code() == Errc::OutOfMemory, *refusal);
+    stage.check(tr("the refusal names the lack of memory"), e.code() == Errc::OutOfMemory,
+                *refusal);
   }
   stage.observe(fmt::format("rand({})", elements), refusal.value_or(tr("allocated")));
-  stage.check(tr("a tensor above the limit is not allocated"), refusal.has_value());
+  stage.check(tr("a tensor above the limit is refused"), refusal.has_value());
   stage.check(tr("a refused tensor leaves no memory behind"),
               device.memory().used_bytes() == before);
 }
@@ -89,9 +89,9 @@ void run_tensors_lesson(LessonStage& stage) {
   }
   const double after = account_of(device);
   stage.count(tr("left after the tensor is gone"), after - before, "B");
-  stage.check(tr("the account grows by the tensor's bytes"), grown == expected,
+  stage.check(tr("used memory grows by exactly the tensor's bytes"), grown == expected,
               trf("{} of {} bytes", grown, expected));
-  stage.check(tr("the account returns to its start"), after == before);
+  stage.check(tr("it is free again once the tensor is gone"), after == before);
   stage.answer({grown});
   stage.gap({series, "B", expected, grown, {}});
   stage.step(3);
@@ -132,7 +132,7 @@ Lesson tensors_lesson() {
        {"torch.rand(huge)", "np.random.uniform(size=huge)", "tf.random.uniform((huge,))",
         "jax.random.uniform(key, (huge,))", "rand(huge)"}}};
   info.question = {
-      .text = LAB_TEXT("By how many bytes does the device's memory grow for rand(N, N)?"),
+      .text = LAB_TEXT("N is {}. By how many bytes does the device's memory grow for rand(N, N)?"),
       .unit = "B",
       .low = 1024,
       .high = 1 << 30,

@@ -321,12 +321,13 @@ void run_allreduce_lesson(LessonStage& stage) {
   const double predicted_s =
       2 * (devices - 1) * (link.latency_s + bytes / devices / link.bytes_per_s);
   stage.gap({tr("ring"), "s", predicted_s, ring_s, {{tr("waiting"), ring_time.waiting_s}}});
-  stage.conclude(trf(
-      "For {} devices and {} each, the hub of the star received {} and sent as much; each device "
-      "of the ring received {} and sent as much. The star took {}, the ring {} if every link "
-      "carries its own messages.",
-      k, format_bytes(std::llround(bytes)), format_bytes(std::llround(star.traffic.received[0])),
-      format_bytes(std::llround(most)), format_seconds(star_s), format_seconds(ring_s)));
+  stage.conclude(
+      trf("To sum {} on each of {} devices, the hub of the star sent and received {} each, every "
+          "device of the ring {} each.",
+          format_bytes(std::llround(bytes)), k,
+          format_bytes(std::llround(star.traffic.received[0])), format_bytes(std::llround(most))));
+  stage.explain(trf("The star took {}, the ring {} if every link carries its own messages.",
+                    format_seconds(star_s), format_seconds(ring_s)));
 }
 
 }  // namespace
@@ -360,12 +361,12 @@ Lesson allreduce_lesson() {
        {"dist.all_reduce(grad)", "kvstore.pushpull('0', grad)", "tf.distribute.NcclAllReduce()",
         "jax.lax.psum(grad, 'devices')", "sum_by_ring(devices)"}}};
   info.question = {
-      .text = LAB_TEXT("How many bytes does each device of a ring of 4 send to sum 4 MiB?"),
+      .text = LAB_TEXT("How many bytes does each device of a ring of {} send to sum 4 MiB?"),
       .unit = "B",
       .low = 1024,
       .high = 1 << 30,
       .why = LAB_TEXT("Each device of the ring sends a k-th of the array in each of 2 (k - 1) "
-                      "steps: with 4 devices and 4 MiB, 6 times 1 MiB.")};
+                      "steps: with k = 4, six times 1 MiB of 4 MiB.")};
   info.vary = LessonVary{LAB_TEXT("Devices k"), "", 2, 16, 4, false, true};
   StartScaling free;
   free.training.model = "lenet";

@@ -165,9 +165,11 @@ void sum_over_ranks(LessonStage& stage) {
   show_sums(stage, sums.gather(chunk_heads(mine, k)));
   stage.conclude(
       trf("For {} ranks and {} each, reduce-scatter and all-gather took {}; each rank "
-          "sent {}, as much as in a ring. To add all arrays itself, each received {}.",
+          "sent {}, as much as in a ring.",
           k, format_bytes(std::llround(bytes)), format_seconds(sum_s),
-          format_bytes(std::llround(sent)), format_bytes(std::llround((count - 1) * bytes))));
+          format_bytes(std::llround(sent))));
+  stage.explain(trf("To add all arrays itself, each rank received {}.",
+                    format_bytes(std::llround((count - 1) * bytes))));
 }
 
 }  // namespace lab::lessons

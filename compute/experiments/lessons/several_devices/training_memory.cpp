@@ -95,7 +95,7 @@ void run_memory_lesson(LessonStage& stage) {
   stage.gap({prediction.series, "B", predicted, with_momentum, {}});
   optimizer.reset();
   net.reset();
-  stage.check(tr("everything is returned at the end"), account(device) == before);
+  stage.check(tr("all of it is free again at the end"), account(device) == before);
 
   stage.step(2);
   const double free_bytes = static_cast<double>(device.memory().limit_bytes()) - before;

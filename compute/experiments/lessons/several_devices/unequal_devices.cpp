@@ -366,11 +366,12 @@ void run_sixteen_lesson(LessonStage& stage) {
           : trf("The slow device saved nothing: a step took {} without it, and {} with half of the "
                 "batch on it.",
                 alone_text, half_text);
-  stage.conclude(
-      trf("{} Sixteen devices as fast as cpu:0 would be {:.0f} % efficient over NVLink "
-          "and {:.0f} % over 10 Gbit Ethernet: divide by speed, and drop what costs more "
-          "than it saves.",
-          shares_text, at_sixteen.front(), at_sixteen.back()));
+  stage.conclude(shares_text);
+  stage.explain(
+      trf("Sixteen devices as fast as cpu:0, which divide the same {} images of LeNet, would be "
+          "{:.0f} % efficient over NVLink and {:.0f} % over 10 Gbit Ethernet; with more images per "
+          "step the Scaling page predicts more.",
+          kUnequalBatch, at_sixteen.front(), at_sixteen.back()));
 }
 
 }  // namespace
@@ -403,13 +404,15 @@ Lesson sixteen_lesson() {
         "tf.distribute.MultiWorkerMirroredStrategy()", "jax.pmap(step, axis_name='devices')",
         "device-lab scaling --predict 16 --link nvlink"}}};
   info.question = {
-      .text = LAB_TEXT("One of two devices is three times as slow. Which share of the batch should "
-                       "it get, in percent?"),
+      .text = LAB_TEXT("One of two devices is {} times as slow. Which share of the batch should it "
+                       "get, in percent?"),
       .unit = "%",
       .low = 1,
       .high = 100,
-      .why = LAB_TEXT("Both finish together if each share is proportional to its device's speed: "
-                      "for speeds of 1 and 3, a quarter and three quarters.")};
+      .why =
+          LAB_TEXT("Both finish together if each share is proportional to its device's speed, as a "
+                   "quarter and three quarters for speeds of 1 and 3; a device that saves less "
+                   "than it costs gets nothing.")};
   info.vary = LessonVary{LAB_TEXT("Times as slow"), "x", 1, 16, 3, false};
   info.figure = LessonFigure::Lines;
   info.x_label = LAB_TEXT("share of the slow device");
@@ -418,6 +421,7 @@ Lesson sixteen_lesson() {
   info.second_y_label = LAB_TEXT("efficiency");
   StartScaling free;
   free.training.model = kUnequalModel;
+  free.training.batch = kUnequalBatch;
   free.predict_devices = kManyDevices;
   info.free = free;
   return {info, run_sixteen_lesson};

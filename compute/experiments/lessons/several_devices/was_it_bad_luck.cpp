@@ -294,28 +294,6 @@ void explain_drop(LessonStage& stage, const std::vector<Histories>& runs,
   stage.gap(std::move(gap));
 }
 
-std::string accuracy_sentence(const LessonQuestion& question, const std::vector<Histories>& runs,
-                              const std::vector<Cost>& costs, double wrong) {
-  const Spread alone = spread_of(after_last_epoch(runs[kAlone]));
-  const Spread together = spread_of(after_last_epoch(runs[kTogether]));
-  const std::size_t found = culprit(costs);
-  const std::string here =
-      found == costs.size()
-          ? trf("With {} seeds, one GPU's settings ended at {}, all changes at once at {}; no "
-                "suspect "
-                "alone costs more than the noise.",
-                alone.n, mean_text(alone), mean_text(together))
-          : trf("With {} seeds, one GPU's settings ended at {}, all changes at once at {}; the "
-                "costliest suspect alone took {:.3f} \u00b1 {:.3f} ({}).",
-                alone.n, mean_text(alone), mean_text(together), costs[found].mean,
-                costs[found].error, tr(question.choices[found]));
-  const std::string recorded =
-      trf("Of the recorded pairs of single runs, {:.0f} % rank the settings wrongly. The cause for "
-          "ResNet-18 is not proven.",
-          100 * wrong);
-  return trf("{} {}", here, recorded);
-}
-
 LessonQuestion accuracy_question() {
   return {.text = LAB_TEXT("Which suspect costs this small network the most accuracy?"),
           .choices = {LAB_TEXT("fewer updates"), LAB_TEXT("larger rate"),
@@ -323,6 +301,25 @@ LessonQuestion accuracy_question() {
                       LAB_TEXT("the last epoch's luck"), LAB_TEXT("none more than the noise")},
           .why = LAB_TEXT("Another seed alone moves the accuracy. A suspect counts only if the "
                           "means over several seeds differ by more than their errors.")};
+}
+
+void conclude_accuracy(LessonStage& stage, const std::vector<Histories>& runs,
+                       const std::vector<Cost>& costs, double wrong) {
+  const Spread alone = spread_of(after_last_epoch(runs[kAlone]));
+  const Spread together = spread_of(after_last_epoch(runs[kTogether]));
+  const std::size_t found = culprit(costs);
+  stage.conclude(trf("With {} seeds, one GPU's settings ended at {}, all changes at once at {}.",
+                     alone.n, mean_text(alone), mean_text(together)));
+  const std::string suspect =
+      found == costs.size()
+          ? std::string(tr("No suspect alone costs more than the noise."))
+          : trf("The costliest suspect alone took {:.3f} \u00b1 {:.3f} ({}).", costs[found].mean,
+                costs[found].error, tr(accuracy_question().choices[found]));
+  const std::string recorded =
+      trf("Of the recorded pairs of single runs, {:.0f} % rank the settings wrongly. The cause for "
+          "ResNet-18 is not proven.",
+          100 * wrong);
+  stage.explain(trf("{} {}", suspect, recorded));
 }
 
 void run_accuracy_lesson(LessonStage& stage) {
@@ -345,8 +342,7 @@ void run_accuracy_lesson(LessonStage& stage) {
   const std::vector<Cost> costs = costs_of(runs);
   explain_drop(stage, runs, costs);
   stage.answer({static_cast<double>(culprit(costs))});
-  stage.conclude(accuracy_sentence(accuracy_question(), runs, costs,
-                                   wrongly_ranked(one.final_acc, two.final_acc)));
+  conclude_accuracy(stage, runs, costs, wrongly_ranked(one.final_acc, two.final_acc));
 }
 
 std::vector<LessonStep> accuracy_steps() {
@@ -389,8 +385,8 @@ Lesson accuracy_lesson() {
   info.track = LessonTrack::SeveralDevices;
   info.text = {
       LAB_TEXT("On one GPU (batch 256, rate 0.1) the chapter ends at a test accuracy of 0.91; on "
-               "two, with batch 512 and rate 0.2, at 0.73. Each is one run; the book's notebooks "
-               "recorded 103 and 104."),
+               "two, with batch 512 and rate 0.2, at 0.73. Each is one run; the book recorded 103 "
+               "such runs on one GPU and 104 on two."),
       LAB_TEXT(
           "The second call makes half the updates at twice the rate, batch norm sees half a "
           "batch, and only the weights of the network are redrawn. Or its last epoch was a bad "

@@ -73,7 +73,9 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   run(probe, lesson(name, GetParam().vary));
   const auto done = news_of<LessonDone>(probe);
   ASSERT_EQ(done.size(), 1U);
-  EXPECT_FALSE(done[0].sentence.empty());
+  EXPECT_TRUE(done[0].sentence.ends_with(".")) << done[0].sentence;
+  EXPECT_EQ(done[0].sentence.find(". "), std::string::npos)
+      << "more than one sentence: " << done[0].sentence;
   EXPECT_TRUE(done[0].answer || !done[0].why_open.empty());
   for (const LessonCheck& check : done[0].checks) EXPECT_TRUE(check.passed) << check.what;
   EXPECT_FALSE(news_of<LessonSample>(probe).empty());
@@ -119,6 +121,33 @@ TEST(LessonRoofline, LimitsAKernelByTheLevelThatHoldsItsArrays) {
   EXPECT_LE(sine.constants.at(1).value, nearest.value);
 }
 
+TEST(LessonRoofline, MarksTheKneeThatItsSentenceNames) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Probe probe(2);
+  run(probe, lesson("roofline"));
+  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  ASSERT_EQ(done.marks.size(), 1U);
+  EXPECT_EQ(done.marks[0].value, sample_value(probe, "measured knee, N"));
+  EXPECT_NE(done.sentence.find(fmt::format("N = {:.0f};", done.marks[0].value)), std::string::npos)
+      << done.sentence;
+}
+
+// The time of a copy is named in two measurements, of which the text says how they differ.
+TEST(LessonLink, TellsItsTwoTimesOfOneCopyApart) {
+  Probe probe(2);
+  run(probe, lesson("link"));
+  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  ASSERT_TRUE(done.answer);
+  EXPECT_NE(done.explanation.find(format_seconds(done.answer->values.at(2)) + " for 64 MiB"),
+            std::string::npos)
+      << done.explanation;
+  const double in_turns =
+      sample_value(probe, "one copy of 64 MiB in turns with them, cpu:0 to cpu:1");
+  EXPECT_NE(done.sentence.find("in turns with them, " + format_seconds(in_turns)),
+            std::string::npos)
+      << done.sentence;
+}
+
 TEST(LessonTensors, OccupyMainMemoryAlsoInReusedPages) {
   Probe probe(1);
   for (int i = 0; i < 2; ++i) {
@@ -137,6 +166,26 @@ TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
     if (prediction.series.find("4 devices") == std::string::npos) continue;
     EXPECT_LE(prediction.value, 4.0 / load) << prediction.series;
   }
+}
+
+// What the lesson says of the second device follows from what it measured.
+TEST(LessonSpeedup, ExplainsWhatItMeasured) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Probe probe(2);
+  run(probe, lesson("speedup", 64));
+  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  const std::vector<double> faster = done.answer->values;
+  const std::string lenet = done.explanation.substr(0, done.explanation.find("ResNet-18:"));
+  const std::string deep = done.explanation.substr(lenet.size());
+  const auto paid = [](double ratio) {
+    return ratio > 1.05   ? "the second device paid."
+           : ratio < 0.95 ? "the second device cost time."
+                          : "the second device changed little.";
+  };
+  EXPECT_NE(lenet.find(paid(faster[0])), std::string::npos) << done.explanation;
+  EXPECT_NE(deep.find(paid(faster[1])), std::string::npos) << done.explanation;
+  EXPECT_EQ(deep.find("and gained more") != std::string::npos, faster[1] > faster[0])
+      << done.explanation;
 }
 
 // The sentence and the verdicts rest on the same measured times, also on a busy machine.
@@ -163,6 +212,12 @@ TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
   const std::string sentence = news_of<LessonDone>(probe).at(0).sentence;
   EXPECT_EQ(sentence.starts_with("The slow device saved nothing"), fastest_s == without_s)
       << sentence;
+  // The Scaling page predicts for the same batch.
+  const std::string explanation = news_of<LessonDone>(probe).at(0).explanation;
+  const auto free = std::get<StartScaling>(*lessons::find_lesson("sixteen").info.free);
+  EXPECT_NE(explanation.find(fmt::format("the same {} images", free.training.batch)),
+            std::string::npos)
+      << explanation;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Lessons,
@@ -185,6 +240,20 @@ TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {
   EXPECT_EQ(guesses[0].answer.values, std::vector<double>{65536});
   EXPECT_EQ(news_of<LessonDone>(probe)[0].answer, guesses[0].answer);
   EXPECT_EQ(news_of<LessonDone>(probe)[0].vary, 128);
+}
+
+TEST(LessonStage, LogsAWarningUnderTheTitleAndKeepsIt) {
+  Probe probe(2);
+  RunContext ctx(1, probe.machine, probe.tensors, probe.channel, probe.control, {});
+  lessons::LessonStage stage(ctx, lesson("together"), lessons::find_lesson("together").info);
+  stage.warn("1.62x is below 1.8x.");
+  stage.finish();
+  probe.events = probe.channel.drain();
+  const auto lines = probe.all<LogLine>();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].text, "Two products at once: 1.62x is below 1.8x.");
+  EXPECT_EQ(news_of<LessonDone>(probe).at(0).warnings,
+            std::vector<std::string>{"1.62x is below 1.8x."});
 }
 
 TEST(LessonStage, RefusesWhatItCannotRun) {

@@ -47,6 +47,7 @@ struct LessonRun {
   std::shared_ptr<const Silicon> silicon;  // of the map's devices; null without a map
   std::optional<LessonClass> others;       // guesses of a class; kept when the lesson runs again
   std::optional<LessonDone> done;
+  double others_used = 0;  // CoresShared::others, if notable
 };
 
 }  // namespace lab::ui

@@ -192,6 +192,9 @@ void Model::on(const Event& e, const JobFinished& p) {
 void Model::on(const Event& e, const CoresShared& p) {
   if (!job_ || job_->id != e.job || !p.notable()) return;
   state_of(job_->page).others = p.others;
+  const auto lesson =
+      std::ranges::find(lesson_runs_, e.job, [](const auto& run) { return run.second.job; });
+  if (lesson != lesson_runs_.end()) lesson->second.others_used = p.others;
 }
 
 void Model::on(const Event& e, const Progress& p) {

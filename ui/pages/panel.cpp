@@ -85,11 +85,11 @@ void cancel(const Panel& p) {
 }
 
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
-                  std::string_view error, bool main) {
+                  std::string_view error, bool main, ButtonKind kind) {
   const std::string why = error.empty() ? busy_reason(p) : std::string(error);
   const bool keys = why.empty() && main;
   const bool clicked = button(p.ui, path, label,
-                              {.kind = main ? ButtonKind::Primary : ButtonKind::Normal,
+                              {.kind = main ? kind : ButtonKind::Normal,
                                .enabled = why.empty(),
                                .hint = keys ? "Ctrl+Enter" : std::string_view(why),
                                .width = -1,
@@ -137,6 +137,14 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
                  tr("Restarts the program with the same arguments"), {.wake_gpus = true});
 }
 
+void others_note(const Panel& p, std::string_view path, double share) {
+  if (share <= 0) return;
+  note_box(p.ui, path,
+           trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
+               "may be shorter.",
+               percent(share)));
+}
+
 void outcome_box(const Panel& p, Page page, bool retry) {
   const PageState& state = p.model.state(page);
   const std::string key = key_of(page);
@@ -155,11 +163,9 @@ void outcome_box(const Panel& p, Page page, bool retry) {
       send(p, as_command(*state.command));
     }
   }
-  if (state.phase == Phase::Done && state.others > 0) {
-    note_box(p.ui, key + "/others",
-             trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
-                 "may be shorter.",
-                 percent(state.others)));
+  // A lesson keeps it with its results.
+  if (state.phase == Phase::Done && page != Page::Learn) {
+    others_note(p, key + "/others", state.others);
   }
   if (state.phase == Phase::Done && state.cancelled) {
     note_box(p.ui, key + "/stopped",

@@ -50,9 +50,9 @@ void toggle_pause(const Panel& p);
 void cancel(const Panel& p);
 
 // The main button of a form. A non-empty `error` is shown above it and disables it. With `main`,
-// Ctrl+Enter presses it.
+// Ctrl+Enter presses it; it then has the kind `kind`.
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
-                  std::string_view error, bool main);
+                  std::string_view error, bool main, ButtonKind kind = ButtonKind::Primary);
 
 // How long a run takes, to be drawn above its button; nothing without cases.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
@@ -69,6 +69,9 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
 // A button that asks for confirmation of a restart. Shows the reason if a restart was refused.
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
                     std::string_view hint, const RestartLab& wish);
+
+// Says that other programs used the cores during a run; nothing for a share of 0.
+void others_note(const Panel& p, std::string_view path, double share);
 
 // Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
 // button (after a GPU loss, a restart button), or a note that it was stopped. Without the button if

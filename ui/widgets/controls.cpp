@@ -70,7 +70,8 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
         f.text, label);
     hint(ui, options.hint, options.hint_side);
   }
-  record(ui, item, path, "button", label, {}, options.enabled);
+  record(ui, item, path, "button", label, options.kind == ButtonKind::Primary ? "primary" : "",
+         options.enabled);
   return item.pressed;
 }
 

@@ -21,6 +21,8 @@ struct LearnLab : Lab {
 TEST(LearnPage, SendsTheChosenGuess) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/choice/2");
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("learn/measure")->value, "primary");
   lab.click("learn/measure");
   const auto sent = lab.sent<StartLesson>();
   ASSERT_EQ(sent.size(), 1U);
@@ -43,6 +45,7 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   const ui::WidgetRect* button = lab.backend.find("learn/measure");
   ASSERT_NE(button, nullptr);
   EXPECT_EQ(button->label, "Measure without a guess");
+  EXPECT_EQ(button->value, "") << "the guess is the first choice";
   lab.click("learn/measure");
   ASSERT_EQ(lab.sent<StartLesson>().size(), 1U);
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
@@ -315,11 +318,67 @@ TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
   EXPECT_EQ(answer->label, "The answer: two");
 }
 
+// What the Log says of a run is also shown with its result, after another lesson ran as well.
+TEST(LearnPage, ShowsTheWarningsOfItsRun) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  LessonDone done{"The copy took 2.00 ms.", {}, LessonAnswer{{1}}};
+  done.explanation = "The latency was most of it.";
+  done.warnings = {"1.62x is below 1.8x."};
+  LessonSample copy{"copy", {}, "", 2e-3, "s", "", timing(2e-3)};
+  copy.time.unstable = true;
+  model.apply(event(1, 2, LessonEvent{"first", copy}));
+  model.apply(event(1, 3, LessonEvent{"first", done}));
+  model.apply(event(1, 4, CoresShared{0.12}));
+  model.apply(event(1, 5, JobFinished{}));
+  model.apply(event(2, 6, JobStarted{"Lesson second", StartLesson{"second", {}, {}, {}}}));
+  model.apply(event(2, 7, JobFinished{}));
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.view.forms.learn.lesson = "first";
+  lab.open(Page::Learn);
+  const auto label = [&](const char* path) {
+    const ui::WidgetRect* shown = lab.backend.find(path);
+    return shown == nullptr ? std::string("not shown") : shown->label;
+  };
+  EXPECT_EQ(label("learn/warning/0"), "1.62x is below 1.8x.");
+  EXPECT_NE(label("learn/others").find("took 12 %"), std::string::npos);
+  EXPECT_EQ(label("learn/explanation"), "The latency was most of it.");
+  const ui::WidgetRect* sample = lab.backend.find("learn/sample/0");
+  ASSERT_NE(sample, nullptr);
+  EXPECT_NE(sample->value.find("unsteady"), std::string::npos) << sample->value;
+}
+
+TEST(LearnPage, MarksThePositionThatTheSentenceNames) {
+  LearnLab lab(Scene::Done);
+  EXPECT_FALSE(lab.visible("learn/plot/mark/0"));
+  LessonDone done{"The copy wins at 64 KiB.", {}, LessonAnswer{{1}}};
+  done.marks = {{"wins from here", 65536, "B"}};
+  lab.model.apply(event(1, 1000, LessonEvent{"first", done}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("learn/plot/mark/0"));
+}
+
+TEST(LearnPage, AsksForTheSettingThatIsMeasured) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  LessonInfo info = model.lessons().front();
+  info.name = "sized";
+  info.question = {.text = "N is {}. How many bytes?", .unit = "B", .low = 1, .high = 1e9};
+  model.apply(event(0, 0, info));
+  Lab lab(std::move(model), 1, {1280, 800});
+  lab.view.forms.learn.lesson = "sized";
+  lab.open(Page::Learn);
+  EXPECT_EQ(lab.backend.find("learn/question")->label, "N is 256. How many bytes?");
+  EXPECT_EQ(lab.backend.find("learn/guess")->label, "Your guess, in bytes");
+  lab.view.forms.learn.vary["sized"] = 512;
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("learn/question")->label, "N is 512. How many bytes?");
+}
+
 TEST(LearnPage, ListsTheStatementsThatHold) {
   LearnLab lab(Scene::Done);
   const ui::WidgetRect* checks = lab.backend.find("learn/checks");
   ASSERT_NE(checks, nullptr);
-  EXPECT_EQ(checks->label, "Checked and true: the copy is exact; nothing is left.");
+  EXPECT_EQ(checks->label, "Also verified in this run: the copy is exact; nothing is left.");
 }
 
 TEST(LearnPage, GivesTheReasonForAWrongGuess) {
@@ -413,6 +472,37 @@ TEST_P(LearnLanguages, AskEveryQuestionWithoutScrolling) {
     EXPECT_GE(last->max.y - last->min.y, 30) << "cut";
     EXPECT_LT(last->max.y, button->min.y);
     EXPECT_LT(button->max.y, 720);
+  }
+}
+
+// The explanation of every lesson, also beside the error of a guess: whole lines, at least six, and
+// nothing below the status bar.
+TEST_P(LearnLanguages, ExplainEveryLessonInWholeLines) {
+  const WithLanguage translated(GetParam());
+  constexpr float kStatusBar = 40, kMargin = 12;
+  Lab lab(with_real_lessons(), 1, {1280, 720});
+  lab.view.page = Page::Learn;
+  for (const lessons::Lesson& lesson : lessons::all_lessons()) {
+    const std::string name = lesson.info.name;
+    lab.view.forms.learn.lesson = name;
+    for (const char* guess : {"", "soon"}) {
+      SCOPED_TRACE(fmt::format("{}, guess '{}'", name, guess));
+      const bool typed = lesson.info.question.choices.empty();
+      if (typed) lab.view.forms.learn.guesses[name] = guess;
+      lab.frames(6);
+      EXPECT_FALSE(lab.backend.ui.wants_layout);
+      EXPECT_EQ(lab.visible("learn/guess_error"), typed && *guess != 0);
+      for (const char* path : {"learn/lesson", "learn/measure"}) {
+        EXPECT_LE(lab.backend.find(path)->max.y, 720 - kStatusBar - kMargin) << path;
+      }
+      if (!lab.visible("learn/words")) continue;  // all lines are shown without scrolling
+      const ui::WidgetRect* words = lab.backend.find("learn/words");
+      EXPECT_GE(std::stoi(words->value), 6);
+      const float line = lab.backend.ui.fonts.body->FontSize;
+      const float lines = line * std::stof(words->value);
+      const float gaps = (words->max.y - words->min.y - lines) / 8;
+      EXPECT_NEAR(gaps, std::round(gaps), 0.2) << "a line is cut";
+    }
   }
 }
 

@@ -85,7 +85,7 @@ void draw_curve(const Panel& p, const CurveArea& area, const LessonQuestion& que
   }
   if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; })) {
     draw_text_centred(list, ui.fonts.caption,
-                      {(area.min.x + area.max.x) / 2, (area.min.y + area.max.y) / 2 - ui.px(16)},
+                      {(area.min.x + area.max.x) / 2, (area.min.y + area.max.y) / 2 - ui.px(8)},
                       area.max.x - area.min.x - ui.px(16), ui.theme->muted,
                       tr("Draw your guess here, or press the arrow keys"));
   }
@@ -118,11 +118,11 @@ void draw_reading(const Panel& p, const CurveArea& area, const LessonQuestion& q
 }  // namespace
 
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
-                 std::vector<double>& values) {
+                 std::vector<double>& values, float height) {
   Ui& ui = p.ui;
   int& column = p.view.forms.learn.curve_column;
   column = std::clamp(column, 0, static_cast<int>(values.size()) - 1);
-  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(120)});
+  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(height)});
   const CurveArea area(item, ui.px(18), question);
   bool changed = false;
   const ImVec2 mouse = ImGui::GetIO().MousePos;

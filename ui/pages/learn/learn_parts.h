@@ -19,8 +19,9 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
 // Sends the lesson with the learner's guess and setting.
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
-// Left: texts, and below them the question and the buttons. Unless the form is folded, the texts
-// scroll, so that the others stay within the card's height of `least` units.
+// Left: texts, and below them the question and the button. Unless the form is folded, the drawing
+// of a guess shrinks and then the texts scroll, so that all stay within the card's height of
+// `least` units.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
 // Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
 // was measured, this machine.
@@ -31,10 +32,10 @@ void draw_lesson_code(const Panel& p, const LessonInfo& lesson);
 bool is_running(const Panel& p, const LessonRun& run);
 
 // A curve drawn with the mouse or set with the arrow keys: one column per position, values on a
-// log axis. Returns true on
-// change; `values` holds one number per position, 0 for one that is not drawn yet.
+// log axis, `height` units high. Returns true on change; `values` holds one number per position, 0
+// for one that is not drawn yet.
 bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& question,
-                 std::vector<double>& values);
+                 std::vector<double>& values, float height);
 // Values as colours, one row per series and one column per position; a map for each group, below
 // its heading.
 void draw_heats(const Panel& p, std::string_view path, const LessonInfo& lesson,

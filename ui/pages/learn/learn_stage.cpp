@@ -23,7 +23,7 @@ constexpr std::array kLessonMarkers = {plot::Marker::Circle,   plot::Marker::Squ
 std::string spread(const Timing& t) {
   if (t.n == 0) return {};
   const double range = t.median_s > 0 ? (t.p90_s - t.p10_s) / t.median_s : 0;
-  return t.unstable ? trf("{} runs, p90 - p10: {} of the median, unstable", t.n, percent(range))
+  return t.unstable ? trf("{} runs, p90 - p10: {} of the median, unsteady", t.n, percent(range))
                     : trf("{} runs, p90 - p10: {} of the median", t.n, percent(range));
 }
 
@@ -34,7 +34,8 @@ void sample_table(const Panel& p, const LessonRun& run) {
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     const LessonSample& s = run.samples[i];
     if (drawn_as_strip(s)) continue;
-    facts.add(s.series, s.text.empty() ? quantity_text(s.value, s.unit) : s.text, spread(s.time),
+    const std::string value = s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
+    facts.add(s.series, s.time.unstable ? trf("{}, unsteady", value) : value, spread(s.time),
               fmt::format("learn/sample/{}", i));
   }
 }
@@ -118,6 +119,7 @@ struct LessonPlot {
   std::string x_label, y_label;
   float height;
   plot::LinkedCursor* cursor;  // of plots over the same positions
+  std::vector<plot::Mark> marks = {};
 };
 
 void draw_curves(const Panel& p, const LessonInfo& lesson, const LessonSeries& first,
@@ -132,7 +134,10 @@ void draw_curves(const Panel& p, const LessonInfo& lesson, const LessonSeries& f
                               .scale = logarithmic ? plot::Scale::Log10 : plot::Scale::Linear,
                               .unit = first.unit}};
   plot::draw(p.ui, shown.path, axes, series,
-             {.height = shown.height, .cursor = shown.cursor, .empty_text = tr("No point yet")},
+             {.height = shown.height,
+              .cursor = shown.cursor,
+              .marks = shown.marks,
+              .empty_text = tr("No point yet")},
              p.out);
 }
 
@@ -144,6 +149,14 @@ const LessonSeries* other_units(const LessonRun& run) {
     }
   }
   return nullptr;
+}
+
+// The positions that the sentence names.
+std::vector<plot::Mark> marks_of(const LessonRun& run) {
+  std::vector<plot::Mark> marks;
+  if (!run.done) return marks;
+  for (const NamedQuantity& mark : run.done->marks) marks.push_back({mark.value, mark.name});
+  return marks;
 }
 
 // Whether the first plot takes the page's unused height; a fan is below strips.
@@ -173,7 +186,8 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
   const float height = other ? 180.0F : 240.0F;
   grown_in_card(p.ui, p.ui.px(spare));
   draw_curves(p, lesson, first, series,
-              {"learn/plot", tr(lesson.x_label), tr(lesson.y_label), height + spare, cursor});
+              {"learn/plot", tr(lesson.x_label), tr(lesson.y_label), height + spare, cursor,
+               marks_of(run)});
   if (other == nullptr) return;
   const bool measured = std::any_of(run.measured.begin(), run.measured.end(),
                                     [&](const LessonSeries& m) { return same_units(m, *other); });
@@ -224,7 +238,7 @@ void prediction_card(const Panel& p, const LessonInfo& lesson, const LessonRun& 
     body(p.ui, trf("{} and others, dotted in the plot", run.curve->series));
     formula(p, *run.curve);
   }
-  if (run.predictions.empty() && !run.curve && lesson.question.choices.empty()) {
+  if (run.done && run.predictions.empty() && !run.curve && lesson.question.choices.empty()) {
     muted(p.ui, tr("This lesson predicts nothing; it compares what it observes."));
   }
 }
@@ -308,6 +322,15 @@ void unjudged_answer(const Panel& p, const LessonQuestion& question, const Lesso
   record_item(p.ui, "learn/unjudged", "text", text);
 }
 
+// What makes the numbers less certain.
+void warnings(const Panel& p, const LessonRun& run) {
+  const std::vector<std::string>& all = run.done->warnings;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    note_box(p.ui, fmt::format("learn/warning/{}", i), all[i]);
+  }
+  if (run.done->why_open.empty()) others_note(p, "learn/others", run.others_used);
+}
+
 // The statements that hold on every machine, and those that do not on this one.
 void checks(const Panel& p, const std::vector<LessonCheck>& all) {
   std::string passed;
@@ -319,7 +342,7 @@ void checks(const Panel& p, const std::vector<LessonCheck>& all) {
     }
   }
   if (passed.empty()) return;
-  const std::string text = trf("Checked and true: {}.", passed);
+  const std::string text = trf("Also verified in this run: {}.", passed);
   footnote(p.ui, text);
   record_item(p.ui, "learn/checks", "text", text);
 }
@@ -359,7 +382,12 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
     muted(p.ui, tr(lesson.question.why));
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }
+  if (!run.done->explanation.empty()) {
+    muted(p.ui, run.done->explanation);
+    record_item(p.ui, "learn/explanation", "text", run.done->explanation);
+  }
   if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
+  warnings(p, run);
   checks(p, run.done->checks);
   go_on_row(p, lesson);
 }
@@ -372,6 +400,7 @@ void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {
                   "measurement then appear here."));
   }
   draw_lesson_code(p, lesson);
+  draw_class_form(p, lesson);
 }
 
 void steps_and_machine(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {

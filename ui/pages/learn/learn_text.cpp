@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 namespace {
@@ -116,9 +119,9 @@ std::string typed_curve(const LessonQuestion& question, const std::vector<double
   return all;
 }
 
-void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
+void curve(const Panel& p, const LessonInfo& lesson, std::string& guess, float height) {
   std::vector<double> values = curve_values(lesson.question, guess);
-  if (!guess_curve(p, "learn/curve", lesson.question, values)) return;
+  if (!guess_curve(p, "learn/curve", lesson.question, values, height)) return;
   // A column that is not drawn yet follows its nearest drawn neighbour.
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::size_t away = 1; values[i] == 0 && away < values.size(); ++away) {
@@ -129,20 +132,57 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess) {
   guess = typed_curve(lesson.question, values);
 }
 
-// Returns true if Enter was pressed on the guess.
-bool question(const Panel& p, const LessonInfo& lesson) {
+// A guess without a prefix is in this unit.
+std::string guess_label(const std::string& unit) {
+  if (unit.empty()) return tr("Your guess, a number");
+  if (unit == "x") return tr("Your guess, a factor");
+  if (unit == "B") return tr("Your guess, in bytes");
+  if (unit == "s") return tr("Your guess, in seconds");
+  if (unit == "%") return tr("Your guess, in percent");
+  return trf("Your guess, in {}", unit);
+}
+
+// How a number may be written; the values are far from most answers.
+std::string written(const std::string& unit) {
+  if (unit == "x") return "1.1";
+  if (unit == "B") return "20 KiB";
+  if (unit == "s") return "20 ms";
+  if (unit == "%") return "5 %";
+  if (unit == "FLOP/s") return "200 M";
+  return "1,200";
+}
+
+std::string guess_example(const LessonQuestion& asked) {
+  const std::string one = written(asked.unit);
+  if (asked.at.empty()) return trf("for example {}", one);
+  std::string all = one;
+  for (std::size_t i = 1; i < asked.at.size(); ++i) all += ", " + one;
+  return trf("draw above, or type {}", all);
+}
+
+std::optional<double> setting_of(const Panel& p, const LessonInfo& lesson) {
+  const auto& vary = p.view.forms.learn.vary;
+  const auto found = vary.find(lesson.name);
+  return found == vary.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Returns true if Enter was pressed on the guess. `drawing`: height of a drawn one in units.
+bool question(const Panel& p, const LessonInfo& lesson, float drawing) {
   std::string& guess = p.view.forms.learn.guesses[lesson.name];
   const LessonQuestion& asked = lesson.question;
-  heading(p.ui, tr(asked.text));
+  const std::string text = question_text(lesson, setting_of(p, lesson));
+  heading(p.ui, text);
+  record_item(p.ui, "learn/question", "text", text);
   if (!asked.choices.empty()) return choices(p, lesson, guess);
-  if (!asked.at.empty()) curve(p, lesson, guess);
-  input_text(p.ui, "learn/guess",
-             asked.unit.empty() || asked.unit == "x" ? tr("Your guess")
-                                                     : trf("Your guess, {}", asked.unit),
-             guess, tr("With or without a unit; several numbers separated by commas"),
-             asked.at.empty() ? tr("none") : tr("draw above, or type"));
-  const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
+  if (!asked.at.empty()) curve(p, lesson, guess, drawing);
   const std::string wrong = guess.empty() ? "" : problem([&] { parse_answer(asked, guess); });
+  const char* const how =
+      asked.at.empty() ? tr("With or without a unit; digits may be grouped, as in 4,194,304")
+                       : tr("With or without a unit; one number per position, separated by commas");
+  // A tooltip would cover the error below.
+  input_text(p.ui, "learn/guess", guess_label(asked.unit), guess, wrong.empty() ? how : "",
+             guess_example(asked));
+  const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
   if (!wrong.empty() && !ImGui::IsItemActive()) error_box(p.ui, "learn/guess_error", wrong);
   return entered;
 }
@@ -186,76 +226,105 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const char* const label = run != nullptr && run->done ? tr("Measure again")
                             : guessed                   ? tr("Measure")
                                                         : tr("Measure without a guess");
+  const bool second_best = !guessed && (run == nullptr || !run->done);
   form_actions(p, 220, [&] {
-    if (start_button(p, "learn/measure", label, wrong, true) || entered) {
+    if (start_button(p, "learn/measure", label, wrong, true,
+                     second_best ? ButtonKind::Normal : ButtonKind::Primary) ||
+        entered) {
       start_lesson(p, lesson);
     }
   });
 }
 
-// Content of a card that scrolls once it is higher than `room` pixels.
-class ScrolledPart {
+void words(const Panel& p, const LessonInfo& lesson) {
+  for (const std::string& paragraph : lesson.text) body(p.ui, tr(paragraph));
+}
+
+// The lines of a lesson's paragraphs in a column `width` pixels wide.
+class WordLines {
  public:
-  ScrolledPart(const Panel& p, const std::string& path, float room)
-      : ui_(p.ui), known_(p.ui.memory.card_heights.try_emplace(path, 0.0F).first->second) {
-    const float height = known_ > 0 ? std::min(p.ui.px(known_), room) : room;
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
-    ImGui::BeginChild(path.c_str(), {0, std::ceil(height)}, false, ImGuiWindowFlags_NavFlattened);
-    ImGui::PopStyleColor();
-  }
-  ~ScrolledPart() {
-    const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
-    if (!window->SkipItems) {
-      remember_height(ui_, known_, window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y);
+  WordLines(const Panel& p, const LessonInfo& lesson, float width)
+      : line_(p.ui.fonts.body->FontSize), gap_(ImGui::GetStyle().ItemSpacing.y) {
+    for (const std::string& paragraph : lesson.text) {
+      const std::string lines = break_lines(p.ui.fonts.body, tr(paragraph), width);
+      counts_.push_back(1 + static_cast<int>(std::count(lines.begin(), lines.end(), '\n')));
     }
-    ImGui::EndChild();
   }
-  ScrolledPart(const ScrolledPart&) = delete;
-  ScrolledPart& operator=(const ScrolledPart&) = delete;
+
+  // Pixels of the first `lines`, or of all of them.
+  float height(int lines = std::numeric_limits<int>::max()) const {
+    float height = 0;
+    for (const int count : counts_) {
+      const int shown = std::min(lines, count);
+      if (shown <= 0) break;
+      height += (height > 0 ? gap_ : 0) + line_ * static_cast<float>(shown);
+      lines -= shown;
+    }
+    return std::ceil(height);
+  }
+  // The most that are not cut in a part `room` pixels high, but at least kLeastLines.
+  int fitting(float room) const {
+    int lines = kLeastLines;
+    while (height(lines + 1) <= room && height(lines + 1) > height(lines)) ++lines;
+    return lines;
+  }
 
  private:
-  Ui& ui_;
-  float& known_;  // natural height, units
+  static constexpr int kLeastLines = 6;
+
+  const float line_, gap_;  // pixels
+  std::vector<int> counts_;
 };
 
-// Pixels above the question and the buttons, `below` units, in a card that is `least` units high.
-float room_for_text(const Panel& p, float least, float below) {
-  constexpr float kLeastRoom = 100;  // units
-  const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
-  const float end = card->Pos.y + p.ui.px(least) - card->WindowPadding.y;
-  const float room = end - p.ui.px(below) - ImGui::GetStyle().ItemSpacing.y;
-  return std::max(p.ui.px(kLeastRoom), std::floor(room - card->DC.CursorPos.y));
+// The paragraphs, which scroll below a whole line if they do not fit into `room` pixels.
+void words_within(const Panel& p, const LessonInfo& lesson, float room) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  if (WordLines(p, lesson, width).height() <= room) return words(p, lesson);
+  const WordLines narrower(p, lesson, width - ImGui::GetStyle().ScrollbarSize);
+  const int lines = narrower.fitting(room);
+  const std::string path = "learn/words/" + lesson.name;
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
+  ImGui::BeginChild(path.c_str(), {0, narrower.height(lines)}, false,
+                    ImGuiWindowFlags_NavFlattened);
+  ImGui::PopStyleColor();
+  words(p, lesson);
+  ImGui::EndChild();
+  record_item(p.ui, "learn/words", "text", lesson.name, std::to_string(lines));
 }
 
-void text(const Panel& p, const LessonInfo& lesson, int split) {
-  if (split != 0) split_button(p, split);
-  for (const std::string& sentence : lesson.text) body(p.ui, tr(sentence));
-}
-
-void question_and_buttons(const Panel& p, const LessonInfo& lesson, int split) {
-  const bool entered = question(p, lesson);
+void question_and_button(const Panel& p, const LessonInfo& lesson, int split, float drawing) {
+  const bool entered = question(p, lesson, drawing);
   if (split == 0) measure_button(p, lesson, entered);
-  draw_class_form(p, lesson);
+}
+
+constexpr float kDrawing = 120, kLeastDrawing = 84;  // units
+
+// The height of the drawing of a guess which leaves `room` pixels for the words and itself.
+float drawing_height(const Panel& p, const LessonInfo& lesson, float room) {
+  if (lesson.question.at.empty()) return 0;
+  const WordLines lines(p, lesson, ImGui::GetContentRegionAvail().x);
+  return std::clamp((room - lines.height()) / p.ui.scale, kLeastDrawing, kDrawing);
 }
 
 }  // namespace
 
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least) {
   const int split = wanted_split(p, lesson);
+  if (split != 0) split_button(p, split);
   if (p.folded()) {
-    text(p, lesson, split);
-    question_and_buttons(p, lesson, split);
+    words(p, lesson);
+    question_and_button(p, lesson, split, kDrawing);
     return;
   }
-  float& height = p.ui.memory.card_heights["learn/question/" + lesson.name];
-  {
-    const ScrolledPart part(p, "learn/words/" + lesson.name, room_for_text(p, least, height));
-    text(p, lesson, split);
-  }
   const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
+  float& below = p.ui.memory.card_heights["learn/question/" + lesson.name];  // without the drawing
+  const float end = card->Pos.y + p.ui.px(least) - card->WindowPadding.y;
+  const float room = end - card->DC.CursorPos.y - p.ui.px(below) - ImGui::GetStyle().ItemSpacing.y;
+  const float drawing = drawing_height(p, lesson, room);
+  words_within(p, lesson, room - p.ui.px(drawing));
   const float top = card->DC.CursorPos.y;
-  question_and_buttons(p, lesson, split);
-  remember_height(p.ui, height, card->DC.CursorMaxPos.y - top);
+  question_and_button(p, lesson, split, drawing);
+  remember_height(p.ui, below, card->DC.CursorMaxPos.y - top - p.ui.px(drawing));
 }
 
 }  // namespace lab::ui

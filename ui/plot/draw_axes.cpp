@@ -153,44 +153,6 @@ void draw_bands(const Frame& f) {
   }
 }
 
-void draw_references(const Frame& f) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Ui& ui = f.ui;
-  struct Label {
-    const Reference* reference;
-    float line, top;
-  };
-  std::vector<Label> labels;
-  const float height = std::ceil(f.small_font()->FontSize);
-  for (const Reference& r : f.options.references) {
-    if (!can_show(f.y.scale, r.y)) continue;
-    const float y = f.y.pixel(r.y);
-    if (y < f.area_min.y - 1 || y > f.area_max.y + 1) continue;
-    const std::vector<ImVec2> ends{{f.area_min.x, crisp(y)}, {f.area_max.x, crisp(y)}};
-    draw_path(list, ends, styled(r.color), r.line, std::max(1.0F, ui.px(1.2F)), ui.scale);
-    const float below = std::min(y + ui.px(2), f.area_max.y - height);
-    labels.push_back({&r, y, r.label_below ? below : y - height - ui.px(1)});
-  }
-  // From top to bottom: each label is above its line if there is space, otherwise it moves down.
-  std::sort(labels.begin(), labels.end(),
-            [](const auto& a, const auto& b) { return a.line < b.line; });
-  float free_from = f.area_min.y;
-  for (Label& l : labels) {
-    l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
-    free_from = l.top + height;
-    // On the left, because measured curves mostly end near their reference on the right.
-    const ImVec2 at(f.area_min.x + ui.px(6), l.top);
-    const std::string label = fitted_text(f.small_font(), f.area_max.x - at.x, l.reference->label);
-    const float width = text_size(f.small_font(), label).x;
-    list->AddRectFilled({at.x - ui.px(3), at.y}, {at.x + width + ui.px(3), at.y + height},
-                        styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
-    draw_text(list, f.small_font(), at, ui.theme->muted, label);
-    record_rect(f.ui,
-                fmt::format("{}/reference/{}", f.path, l.reference - f.options.references.data()),
-                "text", l.reference->label, {}, true, at, {at.x + width, at.y + height});
-  }
-}
-
 // Labels are beside the top of their line; one that would cover an earlier one moves down.
 void draw_marks(const Frame& f) {
   constexpr std::size_t kRows = 3;
@@ -324,6 +286,83 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
     placed.push_back(best);
   }
   return placed;
+}
+
+// --- labels of reference lines --------------------------------------------------------------
+
+Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
+                          std::span<const std::vector<ImVec2>> lines, std::span<const Box> taken) {
+  const float width = preferred.max.x - preferred.min.x;
+  const float height = preferred.max.y - preferred.min.y;
+  const float near =
+      std::max(1.0F, std::min(std::abs(preferred.min.y - line), std::abs(preferred.max.y - line)));
+  const float tops[] = {preferred.min.y, line - height - near, line + near,
+                        line - height - 4 * near, line + 4 * near};
+  Box best = preferred;
+  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+  for (float left = preferred.min.x; left + width <= area.max.x; left += step) {
+    for (const float top : tops) {
+      const Box box{{left, top}, {left + width, top + height}};
+      if (!inside(box, area)) continue;
+      if (std::ranges::any_of(taken, [&](const Box& other) { return overlap(box, other); })) {
+        continue;
+      }
+      const auto covered = std::ranges::count_if(
+          lines, [&](const std::vector<ImVec2>& path) { return covers(box, path); });
+      if (covered >= fewest) continue;
+      fewest = covered;
+      best = box;
+      if (covered == 0) return best;
+    }
+  }
+  return best;
+}
+
+void draw_references(const Frame& f) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  struct Label {
+    const Reference* reference;
+    float line, top;
+  };
+  std::vector<Label> labels;
+  const float height = std::ceil(f.small_font()->FontSize);
+  for (const Reference& r : f.options.references) {
+    if (!can_show(f.y.scale, r.y)) continue;
+    const float y = f.y.pixel(r.y);
+    if (y < f.area_min.y - 1 || y > f.area_max.y + 1) continue;
+    const std::vector<ImVec2> ends{{f.area_min.x, crisp(y)}, {f.area_max.x, crisp(y)}};
+    draw_path(list, ends, styled(r.color), r.line, std::max(1.0F, ui.px(1.2F)), ui.scale);
+    const float below = std::min(y + ui.px(2), f.area_max.y - height);
+    labels.push_back({&r, y, r.label_below ? below : y - height - ui.px(1)});
+  }
+  // From top to bottom: each label is above its line if there is space, otherwise it moves down. It
+  // leaves that place if a curve passes there.
+  std::sort(labels.begin(), labels.end(),
+            [](const auto& a, const auto& b) { return a.line < b.line; });
+  std::vector<std::vector<ImVec2>> paths;
+  if (!labels.empty()) {
+    for (const Curve& c : f.curves) paths.push_back(pixels_of(f, c));
+  }
+  std::vector<Box> taken;
+  float free_from = f.area_min.y;
+  for (Label& l : labels) {
+    l.top = l.top >= free_from ? l.top : std::max(free_from, l.line + ui.px(2));
+    free_from = l.top + height;
+    // On the left, because measured curves mostly end near their reference on the right.
+    const float left = f.area_min.x + ui.px(3);
+    const std::string label =
+        fitted_text(f.small_font(), f.area_max.x - left - ui.px(6), l.reference->label);
+    const float width = text_size(f.small_font(), label).x + ui.px(6);
+    const Box box = place_reference_label({{left, l.top}, {left + width, l.top + height}}, l.line,
+                                          ui.px(24), {f.area_min, f.area_max}, paths, taken);
+    taken.push_back(box);
+    list->AddRectFilled(box.min, box.max, styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
+    draw_text(list, f.small_font(), {box.min.x + ui.px(3), box.min.y}, ui.theme->muted, label);
+    record_rect(f.ui,
+                fmt::format("{}/reference/{}", f.path, l.reference - f.options.references.data()),
+                "text", l.reference->label, {}, true, box.min, box.max);
+  }
 }
 
 void draw_line_labels(const Frame& f) {

@@ -88,6 +88,12 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
                                                   std::span<const std::span<const ImVec2>> lines,
                                                   const Box& area);
 
+// Returns the first box along a reference line at height `line` that covers none of `lines` and is
+// not `taken`: at `preferred`, else on the other side of the line or a little further from it, else
+// moved to the right by `step`. If there is none, the box that covers the fewest lines.
+Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
+                          std::span<const std::vector<ImVec2>> lines, std::span<const Box> taken);
+
 // --- mouse and menu -------------------------------------------------------------------------
 // Pan, zoom, box zoom and reset by mouse; opens the menu. Changes take effect in the next frame.
 void interact(Frame& f);

@@ -77,6 +77,34 @@ TEST(PlaceLineLabels, OmitsLabelsWithoutRoom) {
   for (const auto& box : place_line_labels(labels, lines, kArea)) EXPECT_FALSE(box);
 }
 
+// --- labels of reference lines ---------------------------------------------------------------
+
+const Box kOnLeft{{0, 52}, {30, 62}};  // below a line at 50
+
+TEST(PlaceReferenceLabel, KeepsItsPlaceBesideNoCurve) {
+  const std::vector<std::vector<ImVec2>> lines = {level_line(20)};
+  const Box box = place_reference_label(kOnLeft, 50, 10, kArea, lines, {});
+  EXPECT_EQ(box.min.x, kOnLeft.min.x);
+  EXPECT_EQ(box.min.y, kOnLeft.min.y);
+}
+
+TEST(PlaceReferenceLabel, LeavesACurve) {
+  const std::vector<std::vector<ImVec2>> below = {{{0, 50}, {40, 90}}};
+  const Box above = place_reference_label(kOnLeft, 50, 10, kArea, below, {});
+  EXPECT_EQ(above.min.x, 0);
+  EXPECT_LT(above.max.y, 50);
+  const std::vector<std::vector<ImVec2>> falling = {{{0, 0}, {20, 100}}};
+  const Box right = place_reference_label(kOnLeft, 50, 10, kArea, falling, {});
+  EXPECT_GT(right.min.x, 0) << "it crosses both sides of the line on the left";
+  EXPECT_FALSE(crosses(right, falling[0][0], falling[0][1]));
+}
+
+TEST(PlaceReferenceLabel, AvoidsOtherLabels) {
+  const std::array taken = {kOnLeft};
+  const Box box = place_reference_label(kOnLeft, 50, 10, kArea, {}, taken);
+  EXPECT_TRUE(box.max.y <= kOnLeft.min.y || box.min.x >= kOnLeft.max.x);
+}
+
 // --- corners --------------------------------------------------------------------------------
 
 TEST(DrawPath, AcuteCornersKeepTheWidthOfTheirSides) {

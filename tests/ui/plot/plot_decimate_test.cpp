@@ -214,7 +214,9 @@ TEST(GrowingSeries, IsThinnedAgainOnlyAfterAChange) {
     ASSERT_EQ(found->points.size(), wanted.points.size());
     for (std::size_t i = 0; i < wanted.points.size(); ++i) {
       EXPECT_EQ(found->points[i].x, wanted.points[i].x);
-      if (!std::isnan(wanted.points[i].y)) EXPECT_EQ(found->points[i].y, wanted.points[i].y);
+      if (!std::isnan(wanted.points[i].y)) {
+        EXPECT_EQ(found->points[i].y, wanted.points[i].y);
+      }
     }
     ASSERT_TRUE(found->y);
     EXPECT_EQ(*found->y, *wanted.y);

@@ -28,7 +28,9 @@ void draw_field(const Ui& ui, const Field& field, bool hovered, bool active, boo
   const Theme& t = *ui.theme;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 border = invalid ? t.bad : active ? t.accent : hovered ? t.plot_axis : t.border;
-  list->AddRectFilled(field.min, field.max, styled(t.raised), ui.px(kControlRadius));
+  const bool locked = !ui.memory.lock.empty();
+  list->AddRectFilled(field.min, field.max, styled(locked ? t.card : t.raised),
+                      ui.px(kControlRadius));
   list->AddRect(field.min, field.max, styled(border), ui.px(kControlRadius), 0,
                 std::max(1.0F, std::floor(ui.scale)));
 }
@@ -158,6 +160,10 @@ int step_buttons(Ui& ui, std::string_view path, const Field& field) {
     if (item.hovered) {
       list->AddRectFilled(min, max, styled(item.held ? ui.theme->active : ui.theme->hover),
                           ui.px(4));
+    }
+    if (!ui.memory.lock.empty()) {  // nothing that looks as if it could be pressed
+      record(ui, item, name, "button", i == 0 ? "less" : "more");
+      continue;
     }
     const ImU32 color = styled(item.hovered ? ui.theme->text : ui.theme->muted);
     const float x = std::floor((min.x + max.x) / 2), y = std::floor((min.y + max.y) / 2);

@@ -47,6 +47,19 @@ TEST_P(WidgetsTest, DisabledButtonIgnoresClicksAndExplains) {
   EXPECT_EQ(b.find("tooltip")->value, "No device is chosen.");
 }
 
+TEST_P(WidgetsTest, ALockedNumberHasNoStepButtons) {
+  std::int64_t value = 4;
+  const auto vertices = [&](std::string_view why) {
+    b.frames(2, [&] {
+      const Locked locked(b.ui, why);
+      input_number(b.ui, "number", "Number", value);
+    });
+    return ImGui::GetDrawData()->TotalVtxCount;
+  };
+  const int changeable = vertices("");
+  EXPECT_EQ(vertices("It runs."), changeable - 3 * 4) << "minus and plus are three rectangles";
+}
+
 TEST_P(WidgetsTest, TooltipAtTheBottomIsAboveItsControl) {
   const auto draw = [&] {
     ImGui::SetCursorScreenPos(

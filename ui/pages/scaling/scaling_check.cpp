@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "compute/core/language.h"
-#include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
@@ -15,8 +14,7 @@ constexpr float kWideCheck = 640;    // units; at least this wide, the link has 
 constexpr float kWidestCheck = 900;  // the style, too
 
 std::string rate_text(double images_per_s) {
-  return images_per_s < 100 ? fmt::format("{:.1f}", images_per_s)
-                            : group_digits(fmt::format("{:.0f}", images_per_s));
+  return fmt::format("{:.{}f}", images_per_s, images_per_s < 100 ? 1 : 0);
 }
 
 std::string error_size(double share) {

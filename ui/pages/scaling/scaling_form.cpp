@@ -203,6 +203,10 @@ void predict_button(const Panel& p, const ScalingForm& form) {
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
   }
+  if (known.seconds || static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return;
+  const char* const text = tr("Needs a step time: measure first, or type it in.");
+  footnote(p.ui, text);
+  record_item(p.ui, "scaling/predict_needs", "text", text);
 }
 
 }  // namespace

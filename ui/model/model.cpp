@@ -195,6 +195,9 @@ void Model::on(const Event& e, const CoresShared& p) {
   const auto lesson =
       std::ranges::find(lesson_runs_, e.job, [](const auto& run) { return run.second.job; });
   if (lesson != lesson_runs_.end()) lesson->second.others_used = p.others;
+  if (job_->page == Page::Scaling && scaling_.current.request.measure) {
+    scaling_.current.others = p.others;
+  }
 }
 
 void Model::on(const Event& e, const Progress& p) {

@@ -151,6 +151,7 @@ void ScalingResults::keep_measured(const ScalingResults& earlier) {
   measured_ = earlier.measured_;
   checked_ = earlier.checked_;
   measured_with = earlier.measured_with;
+  others = earlier.others;
 }
 
 const ScalingPoint* ScalingResults::one_device() const {

@@ -49,6 +49,8 @@ struct ScalingResults {
   // The request of the measured points. Differs from `request` only if that asked for a prediction
   // alone, in which case the points are those of the previous experiment.
   StartScaling measured_with;
+  // As CoresShared::others, while the points were measured; 0 if not notable.
+  double others = 0;
 
   bool empty() const;
   bool has(ScalingMode mode) const;  // any result of that mode

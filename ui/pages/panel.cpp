@@ -163,8 +163,8 @@ void outcome_box(const Panel& p, Page page, bool retry) {
       send(p, as_command(*state.command));
     }
   }
-  // A lesson keeps it with its results.
-  if (state.phase == Phase::Done && page != Page::Learn) {
+  // A lesson keeps it with its results, and the Scaling page says it with the figures.
+  if (state.phase == Phase::Done && page != Page::Learn && page != Page::Scaling) {
     others_note(p, key + "/others", state.others);
   }
   if (state.phase == Phase::Done && state.cancelled) {

@@ -65,6 +65,10 @@ TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
   const auto shared = measured_sentences(
       results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}), kStrong);
   EXPECT_FALSE(holds(shared[0], "requires a second device")) << "one was measured: " << shared[0];
+  ScalingResults first = results_of({scaling_point(kStrong, 1)});
+  first.measured_with.training.devices = {cpu(0), cpu(1)};
+  const std::string running = measured_sentences(first, kStrong)[0];
+  EXPECT_FALSE(holds(running, "requires a second device")) << "one follows: " << running;
 }
 
 TEST(ScalingWords, ExcludesDevicesThatShareCores) {
@@ -81,7 +85,72 @@ TEST(ScalingWords, UnsteadyStepsMakeTheFiguresRough) {
   ScalingPoint one = scaling_point(kStrong, 1);
   one.step.unstable = true;
   const auto said = measured_sentences(results_of({one, scaling_point(kStrong, 2)}), kStrong);
-  EXPECT_TRUE(holds(said[1], "these figures are rough")) << said[1];
+  EXPECT_TRUE(holds(said[0], "The run was unsteady: one device's steps took")) << said[0];
+}
+
+TEST(ScalingWords, ADisturbedRunIsNotExplainedBelowItsSpread) {
+  ScalingPoint two = scaling_point(kStrong, 2);
+  two.step.p10_s = 0.035;
+  two.step.p90_s = 0.060;
+  ScalingResults results = results_of({scaling_point(kStrong, 1), two});
+  results.others = 0.43;
+  const auto said = measured_sentences(results, kStrong);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0],
+            "The run was disturbed: other programs or the host took 43 % of the cores' time. "
+            "Measure again when the machine is quiet.");
+  EXPECT_EQ(said[1],
+            "A step takes 41.2 ms; divided evenly it would take 40.0 ms. The difference is within "
+            "the spread of 25.0 ms.");
+}
+
+TEST(ScalingWords, ADisturbedRunExplainsWhatExceedsItsSpread) {
+  ScalingPoint two = scaling_point(kStrong, 2);
+  two.step = timing(0.1);
+  two.step.p10_s = 0.095;
+  two.step.p90_s = 0.105;
+  two.split = {.compute_s = 0.057, .all_reduce_s = 0.003, .exposed_s = 0.003, .imbalance_s = 0.04};
+  ScalingResults results = results_of({scaling_point(kStrong, 1), two});
+  results.others = 0.2;
+  const std::string said = measured_sentences(results, kStrong).back();
+  EXPECT_TRUE(
+      holds(said, "Above the spread of 10.0 ms: 40.0 ms of waiting for the slowest device."))
+      << said;
+  EXPECT_FALSE(holds(said, "exposed")) << said;
+}
+
+// The points of 1, 2 and 4 devices with these speed-ups.
+ScalingResults with_speedups(std::initializer_list<double> speedups) {
+  ScalingResults results;
+  int devices = 1;
+  for (const double speedup : speedups) {
+    ScalingPoint p = scaling_point(kStrong, devices);
+    p.speedup = speedup;
+    p.step.p10_s = 0.99 * p.step.median_s;
+    results.add(p);
+    devices *= 2;
+  }
+  return results;
+}
+
+TEST(ScalingWords, NamesTheFastestNumberOfDevices) {
+  const auto said = [](std::initializer_list<double> speedups) {
+    return fastest_sentence(with_speedups(speedups).measured(kStrong));
+  };
+  EXPECT_EQ(said({1, 1.9, 3.1}), "");
+  EXPECT_EQ(said({1, 1.9, 1.5}),
+            "2 devices are the fastest, 1.90 times as fast as one; 4 devices reach 1.50.");
+  EXPECT_EQ(said({1, 0.8, 0.7}), "1 device is the fastest: 4 devices reach 0.70 times its speed.");
+  EXPECT_EQ(said({1, 1.51, 1.5}),
+            "2 devices are as fast as 4 devices, within the spread of the steps.");
+  ScalingResults predicted;
+  for (const int devices : {1, 2, 4, 8, 16}) {
+    ScalingPrediction p = scaling_prediction(kStrong, devices);
+    if (devices == 16) p.speedup = 5.2;
+    predicted.add(p);
+  }
+  EXPECT_TRUE(
+      holds(fastest_sentence(predicted.predicted(kStrong)), "8 devices would be the fastest"));
 }
 
 TEST(ScalingWords, EqualAccuracyIsReportedAsTheSame) {
@@ -158,7 +227,13 @@ TEST(ScalingWords, PredictionIsWithheldIfTheModelMissesTheRuns) {
   results.add(check);
   EXPECT_TRUE(results.predicted(kStrong).points.empty());
   EXPECT_TRUE(results.has_prediction());
-  EXPECT_EQ(prediction_sentence(results, kStrong), "No prediction: " + why + ".");
+  const std::string said = prediction_sentence(results, kStrong);
+  EXPECT_TRUE(said.starts_with("No prediction: " + why + ".")) << said;
+  EXPECT_TRUE(holds(said, "Measure again with a larger batch")) << said;
+  results.add(scaling_point(kStrong, 1));
+  results.others = 0.2;
+  const std::string disturbed = prediction_sentence(results, kStrong);
+  EXPECT_TRUE(holds(disturbed, "measure again when the machine is quiet")) << disturbed;
 }
 
 TEST(ScalingWords, PredictionAloneIsCheckedByTheEarlierRuns) {
@@ -288,6 +363,31 @@ ui::Model varying_steps(double p10_s, double p90_s) {
   model.apply(event(1, 3, two));
   model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
   return model;
+}
+
+TEST(ScalingPage, NothingMovesWhenTheJobEnds) {
+  for (const ImVec2 size : {ImVec2(1280, 720), ImVec2(1920, 1080)}) {
+    ui::Model model(machine_of(2));
+    StartScaling request;
+    request.training.devices = {cpu(0), cpu(1)};
+    Lab lab(model, 1, size);
+    lab.open(Page::Scaling);
+    lab.model.apply(event(1, 1, JobStarted{"Scaling", request}));
+    lab.model.apply(event(1, 2, scaling_point(kStrong, 1)));
+    lab.frames(6);
+    EXPECT_TRUE(lab.visible("scaling/predicted"));
+    const float speedup = lab.backend.find("scaling/speedup")->min.y;
+    const float steps = lab.backend.find("scaling/speedup")->max.y;
+    lab.model.apply(event(1, 2, scaling_point(kStrong, 2)));
+    for (const int devices : {1, 2, 4, 8, 16}) {
+      lab.model.apply(event(1, 3, scaling_prediction(kStrong, devices)));
+    }
+    lab.model.apply(event(1, 3, CoresShared{0.43}));
+    lab.model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+    lab.frames(6);
+    EXPECT_EQ(lab.backend.find("scaling/speedup")->min.y, speedup);
+    EXPECT_EQ(lab.backend.find("scaling/speedup")->max.y, steps);
+  }
 }
 
 TEST(ScalingPage, FiguresOfVaryingStepsHaveARange) {

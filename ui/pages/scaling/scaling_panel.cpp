@@ -189,7 +189,9 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
            tr("Images per step divided by its median time.")}};
 }
 
-std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const ScalingPoint& best) {
+// Rough steps do not show what is hidden.
+std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const ScalingPoint& best,
+                                              bool rough) {
   const bool reduces = best.split.all_reduce_s > 0;
   const auto at = static_cast<std::size_t>(&best - curve.points.data());
   std::vector<ScalingFigure> figures = {
@@ -204,6 +206,7 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
        tr("Share of the all-reduce time hidden behind backward.")}};
   set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text);
   set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent);
+  if (rough) figures.pop_back();
   return figures;
 }
 
@@ -224,7 +227,8 @@ std::vector<ScalingFigure> measured_figures(const ScalingResults& results, Scali
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return {};
-  return best->devices == 1 ? figures_of(*best) : figures_of_several(curve, *best);
+  if (best->devices == 1) return figures_of(*best);
+  return figures_of_several(curve, *best, !rough_sentence(results, mode).empty());
 }
 
 // None for a withheld prediction.
@@ -272,6 +276,61 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
       hint(p.ui, figures[i].hint);
     }
   }
+}
+
+constexpr float kBesidePrediction = 720;  // units of both cards side by side
+
+// Units. Texts of the usual length fit, so that nothing below moves while they come.
+float summary_height(const Panel& p) {
+  constexpr float kFigures = 180, kTexts = 44000, kPadding = 32;
+  return kFigures + kTexts / std::max(1.0F, width_left(p) - kPadding);
+}
+
+void say(const Panel& p, const std::string& path, const std::string& sentence, bool first) {
+  if (sentence.empty()) return;
+  first ? body(p.ui, sentence) : muted(p.ui, sentence);
+  record_item(p.ui, path, "text", sentence);
+}
+
+void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                   float least = 0) {
+  const ScalingResults& results = shown(kept);
+  const std::string on = measured_on_text(*best_point(results.measured(mode)));
+  const Card card(p, "scaling/summary", tr("Measured"),
+                  {.least = least, .note = on, .dimmed = is_old(kept)});
+  if (!card) return;
+  draw_figures(p, measured_figures(results, mode));
+  const std::vector<std::string> sentences = measured_sentences(results, mode);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    say(p, fmt::format("scaling/sentence/{}", i), sentences[i], i == 0);
+  }
+}
+
+// Whether the job that is running will predict, but has not yet.
+bool is_awaited(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  const ScalingResults& results = shown(kept);
+  return runs(p, Page::Scaling) && !is_old(kept) && results.request.predict_devices > 0 &&
+         prediction_sentence(results, mode).empty();
+}
+
+void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
+                    float least = 0) {
+  const ScalingResults& results = shown(kept);
+  const auto& points = results.predicted(mode).points;
+  const std::string on = points.empty() ? "" : predicted_on_text(results, points.back());
+  const Card card(p, "scaling/predicted", tr("Predicted, not measured"),
+                  {.least = least, .note = on, .dimmed = is_old(kept)});
+  if (!card) return;
+  // The card has its place from the start, so that nothing moves when the job ends.
+  if (is_awaited(p, kept, mode)) {
+    muted(p.ui, tr("Follows when all device counts are measured."));
+    return;
+  }
+  draw_figures(p, predicted_figures(results, mode));
+  const std::string fastest = fastest_sentence(results.predicted(mode));
+  say(p, "scaling/predicted_fastest", fastest, true);
+  say(p, "scaling/prediction", prediction_sentence(results, mode), fastest.empty());
+  say(p, "scaling/model_error", model_error_sentence(results, mode), false);
 }
 
 // "+0.12 points"
@@ -350,44 +409,19 @@ void scaling_results(const Panel& p) {
 
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);
-  const std::vector<std::string> measured = measured_sentences(results, mode);
-  const std::string predicted = prediction_sentence(results, mode);
-  const auto say = [&](const std::string& path, const std::string& sentence, bool first) {
-    if (sentence.empty()) return;
-    first ? body(p.ui, sentence) : muted(p.ui, sentence);
-    record_item(p.ui, path, "text", sentence);
-  };
-  const ScalingPoint* best = best_point(results.measured(mode));
-  const auto& points = results.predicted(mode).points;
-  const std::string measured_on = best != nullptr ? measured_on_text(*best) : "";
-  const std::string predicted_on = points.empty() ? "" : predicted_on_text(results, points.back());
-  const auto measured_card = [&] {
-    const Card card(p, "scaling/summary", tr("Measured"),
-                    {.note = measured_on, .dimmed = is_old(kept)});
-    if (!card) return;
-    draw_figures(p, measured_figures(results, mode));
-    for (std::size_t i = 0; i < measured.size(); ++i) {
-      say(fmt::format("scaling/sentence/{}", i), measured[i], i == 0);
-    }
-  };
-  const auto predicted_card = [&] {
-    const Card card(p, "scaling/predicted", tr("Predicted, not measured"),
-                    {.note = predicted_on, .dimmed = is_old(kept)});
-    if (!card) return;
-    draw_figures(p, predicted_figures(results, mode));
-    say("scaling/prediction", predicted, true);
-    say("scaling/model_error", model_error_sentence(results, mode), false);
-  };
-  if (best == nullptr || predicted.empty()) {
-    if (best != nullptr) measured_card();
-    if (!predicted.empty()) predicted_card();
+  const bool measured = !results.measured(mode).points.empty();
+  const bool predicted = !prediction_sentence(results, mode).empty() || is_awaited(p, kept, mode);
+  if (!measured || !predicted) {
+    if (measured) measured_card(p, kept, mode);
+    if (predicted) predicted_card(p, kept, mode);
     return;
   }
-  Pair pair(p, 720);
+  Pair pair(p, kBesidePrediction);
   pair.next();
-  measured_card();
+  const float least = pair.beside() ? summary_height(p) : 0;
+  measured_card(p, kept, mode, least);
   pair.next();
-  predicted_card();
+  predicted_card(p, kept, mode, least);
 }
 
 void draw_scaling_page(const Panel& p) {

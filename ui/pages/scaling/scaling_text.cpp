@@ -18,10 +18,11 @@ std::string list_text(const std::vector<std::string>& items) {
   return trf("{} and {}", fmt::join(head, tr(", ")), items.back());
 }
 
-std::string alone_sentence(const ScalingCurve& curve, const ScalingPoint& one) {
+// `several`: more devices were measured, or will be.
+std::string alone_sentence(const ScalingPoint& one, bool several) {
   const std::string step = format_seconds(one.step.median_s);
   const std::string rate = format_si(one.images_per_s, "");
-  if (curve.points.size() > 1) {
+  if (several) {
     return trf("One device takes {} for a step of {} images, {} images/s.", step, one.batch, rate);
   }
   return trf(
@@ -105,11 +106,16 @@ std::string sum_sentence(const LostTicks& lost, const StepTicks& ticks, bool wea
                    list_text(parts));
 }
 
-// Explains the difference between the step and the ideal step: an even share of one device's step
-// when devices share a batch, one device's whole step when each has its own batch.
+// An even share of one device's step when devices share a batch, one device's whole step when each
+// has its own batch.
+double ideal_share(const ScalingPoint& point) {
+  return point.mode == ScalingMode::Weak ? 1 : 1.0 / point.devices;
+}
+
+// Explains the difference between the step and the ideal step.
 std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
   const bool weak = point.mode == ScalingMode::Weak;
-  const double ideal_s = weak ? one.step.median_s : one.step.median_s / point.devices;
+  const double ideal_s = ideal_share(point) * one.step.median_s;
   const StepTicks ticks(point.step.median_s);
   const std::int64_t step = ticks.of(point.step.median_s), ideal = ticks.of(ideal_s);
   const StepParts taken = parts_of(point);
@@ -125,12 +131,42 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
   return sum.empty() ? takes : takes + " " + sum;
 }
 
-std::string unsteady_sentence(const ScalingPoint& one) {
-  if (!one.step.unstable) return "";
-  return trf(
-      "One device's steps took {} to {}, so these figures are rough: stop other programs, "
-      "or measure more steps.",
-      format_seconds(one.step.p10_s), format_seconds(one.step.p90_s));
+double spread_s(const Timing& step) {
+  return step.p90_s - step.p10_s;
+}
+
+// The same for rough figures: names only what exceeds the spread of the steps.
+std::string rough_missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
+  const bool weak = point.mode == ScalingMode::Weak;
+  const double ideal_s = ideal_share(point) * one.step.median_s, step_s = point.step.median_s;
+  const double spread = std::max(spread_s(point.step), ideal_share(point) * spread_s(one.step));
+  const std::string step = format_seconds(step_s), ideal = format_seconds(ideal_s);
+  const std::string takes =
+      weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
+           : trf("A step takes {}; divided evenly it would take {}.", step, ideal);
+  if (std::abs(step_s - ideal_s) <= spread) {
+    return takes + " " + trf("The difference is within the spread of {}.", format_seconds(spread));
+  }
+  std::vector<std::string> causes;
+  const StepParts taken = parts_of(point);
+  if (taken.exposed_s > spread) {
+    causes.push_back(trf("{} of exposed all-reduce", format_seconds(taken.exposed_s)));
+  }
+  if (taken.wait_s > spread) {
+    causes.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
+  }
+  if (causes.empty()) {
+    return takes + " " + trf("Each cause is within the spread of {}.", format_seconds(spread));
+  }
+  return takes + " " +
+         trf("Above the spread of {}: {}.", format_seconds(spread), list_text(causes));
+}
+
+std::string steps_took(const ScalingPoint& point) {
+  const std::string low = format_seconds(point.step.p10_s), high = format_seconds(point.step.p90_s);
+  return point.devices == 1
+             ? trf("one device's steps took {} to {}", low, high)
+             : trf("the steps on {} devices took {} to {}", point.devices, low, high);
 }
 
 std::string shared_sentence(const ScalingCurve& curve) {
@@ -181,6 +217,72 @@ std::string devices_text(int devices) {
   return devices == 1 ? tr("1 device") : trf("{} devices", devices);
 }
 
+namespace {
+
+// The fastest point with fewer devices than `last`; null if none is faster. Points whose speed-ups
+// read alike count as equally fast.
+template <typename Point>
+const Point* faster_than(const std::vector<Point>& points, const Point& last) {
+  const Point* fastest = &last;
+  for (const Point& p : points) {
+    if (p.devices < last.devices && p.speedup > fastest->speedup) fastest = &p;
+  }
+  return times_text(fastest->speedup) == times_text(last.speedup) ? nullptr : fastest;
+}
+
+}  // namespace
+
+std::string fastest_sentence(const ScalingCurve& curve) {
+  const ScalingPoint* last = best_point(curve);
+  if (last == nullptr || last->shares_cores) return "";
+  const ScalingPoint* fastest = faster_than(curve.points, *last);
+  if (fastest == nullptr) return "";
+  const std::string most = devices_text(last->devices), slower = times_text(last->speedup);
+  if (curve.speedup_high[static_cast<std::size_t>(last - curve.points.data())] >=
+      fastest->speedup) {
+    return fastest->devices == 1
+               ? trf("1 device is as fast as {}, within the spread of the steps.", most)
+               : trf("{} are as fast as {}, within the spread of the steps.",
+                     devices_text(fastest->devices), most);
+  }
+  if (fastest->devices == 1) {
+    return trf("1 device is the fastest: {} reach {} times its speed.", most, slower);
+  }
+  return trf("{} are the fastest, {} times as fast as one; {} reach {}.",
+             devices_text(fastest->devices), times_text(fastest->speedup), most, slower);
+}
+
+std::string fastest_sentence(const PredictedCurve& curve) {
+  if (curve.points.empty()) return "";
+  const ScalingPrediction& last = curve.points.back();
+  const ScalingPrediction* fastest = faster_than(curve.points, last);
+  if (fastest == nullptr) return "";
+  const std::string most = devices_text(last.devices), slower = times_text(last.speedup);
+  if (fastest->devices == 1) {
+    return trf("1 device would be the fastest: {} would reach {} times its speed.", most, slower);
+  }
+  return trf("{} would be the fastest, {} times as fast as one; {} would reach {}.",
+             devices_text(fastest->devices), times_text(fastest->speedup), most, slower);
+}
+
+std::string rough_sentence(const ScalingResults& results, ScalingMode mode) {
+  const ScalingCurve& curve = results.measured(mode);
+  const ScalingPoint* best = best_point(curve);
+  if (best == nullptr) return "";
+  const ScalingPoint* one = curve.at(1);
+  const auto at = static_cast<std::size_t>(best - curve.points.data());
+  if (results.others > 0) {
+    return trf(
+        "The run was disturbed: other programs or the host took {} of the cores' time. "
+        "Measure again when the machine is quiet.",
+        percent(results.others));
+  }
+  const bool varies = best->devices > 1 && (best->step.unstable || curve.is_unsteady(at));
+  if (!varies && (one == nullptr || !one->step.unstable)) return "";
+  return trf("The run was unsteady: {}. Stop other programs, or measure more steps.",
+             steps_took(varies ? *best : *one));
+}
+
 bool too_unsteady_to_check(const ScalingResults& results, ScalingMode mode) {
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
@@ -205,12 +307,16 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return sentences;
   const ScalingPoint* one = curve.at(1);
+  const std::string rough = rough_sentence(results, mode);
+  say(fastest_sentence(curve));
+  say(rough);
   if (best->devices == 1) {
-    say(alone_sentence(curve, *best));
+    const bool several =
+        curve.points.size() > 1 || results.measured_with.training.devices.size() > 1;
+    say(alone_sentence(*best, several));
   } else if (one != nullptr && !best->shares_cores) {
-    say(missing_sentence(*one, *best));
+    say(rough.empty() ? missing_sentence(*one, *best) : rough_missing_sentence(*one, *best));
   }
-  if (one != nullptr) say(unsteady_sentence(*one));
   say(shared_sentence(curve));
   return sentences;
 }
@@ -246,11 +352,20 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
              compute);
 }
 
+// What to do about a withheld prediction.
+std::string withheld_advice(const ScalingResults& results, ScalingMode mode) {
+  return rough_sentence(results, mode).empty()
+             ? tr("Measure again with a larger batch, whose steps the model explains better, or "
+                  "type in the step time of one device.")
+             : tr("The run was not steady enough to check the model: measure again when the "
+                  "machine is quiet, or type in the step time of one device.");
+}
+
 }  // namespace
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
   if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("No prediction: {}.", why);
+    return trf("No prediction: {}.", why) + " " + withheld_advice(results, mode);
   }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";

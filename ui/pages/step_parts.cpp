@@ -62,6 +62,23 @@ double seconds_of(const StepParts& parts, StepPart part) {
   return 0;
 }
 
+namespace {
+
+// Thin diagonal lines in the colour of the card, so that the colour below keeps its meaning.
+void draw_hatching(const Ui& ui, ImVec2 min, ImVec2 max) {
+  constexpr float kApart = 6, kThick = 1.5F;  // units
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float height = max.y - min.y;
+  const float first = std::floor((min.x - height) / ui.px(kApart)) * ui.px(kApart);
+  list->PushClipRect(min, max, true);
+  for (float x = first; x < max.x; x += ui.px(kApart)) {
+    list->AddLine({x, max.y}, {x + height, min.y}, styled(ui.theme->card), ui.px(kThick));
+  }
+  list->PopClipRect();
+}
+
+}  // namespace
+
 float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts) {
   if (bar.full_s <= 0) return bar.left;
   const auto at = [&](double seconds) {
@@ -72,18 +89,22 @@ float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts)
     const double next = done + seconds_of(parts, part);
     const float right = next > done ? std::max(at(next), at(done) + 1) : at(next);
     if (right > at(done)) {
-      const ImU32 color = with_alpha(step_part_color(*ui.theme, part), bar.alpha);
       ImGui::GetWindowDrawList()->AddRectFilled({at(done), bar.top}, {right, bar.bottom},
-                                                styled(color));
+                                                styled(step_part_color(*ui.theme, part)));
     }
     done = next;
   }
+  if (bar.hatched) draw_hatching(ui, {bar.left, bar.top}, {at(done), bar.bottom});
   return at(done);
 }
 
 void draw_swatch(const Ui& ui, ImVec2 min, ImVec2 max, const Swatch& swatch) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (!swatch.hollow) return list->AddRectFilled(min, max, styled(swatch.color), ui.px(2));
+  if (!swatch.hollow) {
+    list->AddRectFilled(min, max, styled(swatch.color), ui.px(2));
+    if (swatch.hatched) draw_hatching(ui, min, max);
+    return;
+  }
   const float half = ui.px(0.75F);
   list->AddRect({min.x + half, min.y + half}, {max.x - half, max.y - half}, styled(swatch.color),
                 ui.px(2), 0, 2 * half);
@@ -112,11 +133,17 @@ void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
   ImGui::Dummy({right - start.x, pos.y + line - start.y});
 }
 
-void step_part_legend(const Panel& p) {
+void step_part_legend(const Panel& p, bool predicted) {
   std::vector<Swatch> swatches;
-  swatches.reserve(std::size(kStepParts));
+  swatches.reserve(std::size(kStepParts) + 1);
   for (const StepPart part : kStepParts) {
     swatches.push_back({name_of(part), step_part_color(*p.ui.theme, part), meaning_of(part)});
+  }
+  if (predicted) {
+    swatches.push_back({.text = tr("hatched: predicted"),
+                        .color = p.ui.theme->muted,
+                        .meaning = tr("Calculated, not measured; the colours mean the same."),
+                        .hatched = true});
   }
   swatch_legend(p, swatches);
 }

@@ -21,11 +21,12 @@ const char* meaning_of(StepPart part);  // one sentence
 double seconds_of(const StepParts& parts, StepPart part);
 
 // Draws the parts one after the other from `left`; `full_s` seconds span the width up to `right`. A
-// non-zero part stays visible however small it is. Returns where the last part ends.
+// non-zero part stays visible however small it is. Hatching leaves the colours of the parts as they
+// are. Returns where the last part ends.
 struct PartsBar {
   float left = 0, right = 0, top = 0, bottom = 0;  // pixels
   double full_s = 0;
-  float alpha = 1;
+  bool hatched = false;  // calculated, not measured
 };
 float draw_step_parts(const Ui& ui, const PartsBar& bar, const StepParts& parts);
 // Draws the names beside their colours, wrapped to the available width; meanings on hover.
@@ -33,10 +34,12 @@ struct Swatch {
   std::string text;
   ImU32 color;
   const char* meaning = nullptr;
-  bool hollow = false;  // only its outline: of what is missing
+  bool hollow = false;   // only its outline: of what is missing
+  bool hatched = false;  // of what is calculated
 };
 void draw_swatch(const Ui& ui, ImVec2 min, ImVec2 max, const Swatch& swatch);
 void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches);
-void step_part_legend(const Panel& p);
+// With `predicted`, an entry explains hatched bars.
+void step_part_legend(const Panel& p, bool predicted = false);
 
 }  // namespace lab::ui

@@ -1,8 +1,11 @@
 // The Scaling page: its texts, commands and states.
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "tests/ui/pages/scenes.h"
 #include "ui/pages/scaling/scaling_parts.h"
+#include "ui/pages/step_parts.h"
 
 namespace lab::test {
 namespace {
@@ -499,6 +502,48 @@ TEST(ScalingPage, BarTooltipShowsTheSplit) {
   ASSERT_NE(tip, nullptr);
   EXPECT_TRUE(holds(tip->value, "all-reduce, exposed: 412 µs")) << tip->value;
   EXPECT_TRUE(holds(tip->value, "31 repetitions")) << tip->value;
+}
+
+// Counts the vertices of a colour that were drawn inside a widget.
+std::size_t drawn_in(const ui::WidgetRect& rect, ImU32 color) {
+  std::size_t count = 0;
+  const ImDrawData& drawn = *ImGui::GetDrawData();
+  for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
+    for (const ImDrawVert& v : list->VtxBuffer) {
+      count += v.col == color && v.pos.x >= rect.min.x && v.pos.x <= rect.max.x &&
+               v.pos.y >= rect.min.y && v.pos.y <= rect.max.y;
+    }
+  }
+  return count;
+}
+
+TEST(ScalingPage, PredictedBarsAreHatchedAndKeepTheirColours) {
+  for (const auto mode : {ui::ThemeMode::Dark, ui::ThemeMode::Light}) {
+    Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1600}, mode);
+    lab.open(Page::Scaling);
+    const ui::WidgetRect& measured = *lab.backend.find("scaling/steps/2");
+    const ui::WidgetRect& predicted = *lab.backend.find("scaling/steps/16/prediction");
+    const ui::Theme& theme = *lab.backend.ui.theme;
+    const ImU32 exposed = step_part_color(theme, ui::StepPart::Exposed);
+    EXPECT_GT(drawn_in(measured, exposed), 0U);
+    EXPECT_GT(drawn_in(predicted, exposed), 0U) << "as in a measured bar";
+    EXPECT_EQ(drawn_in(measured, theme.card), 0U);
+    EXPECT_GT(drawn_in(predicted, theme.card), 8U) << "hatched";
+    EXPECT_EQ(lab.backend.find("scaling/steps_legend")->value, "with predictions");
+  }
+}
+
+TEST(ScalingPage, ADisturbedRunSaysSoWithItsFigures) {
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 1, JobStarted{"Scaling", StartScaling{}}));
+  for (const int devices : {1, 2}) model.apply(event(1, 2, scaling_point(kStrong, devices)));
+  model.apply(event(1, 3, CoresShared{0.43}));
+  model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(holds(lab.backend.find("scaling/sentence/0")->label, "disturbed"));
+  EXPECT_FALSE(lab.visible("scaling/others")) << "said once";
+  EXPECT_FALSE(lab.visible("scaling/figure/hidden")) << "a detail";
 }
 
 TEST(ScalingPage, PredictedBarTooltipShowsTheOverlap) {

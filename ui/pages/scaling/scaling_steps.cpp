@@ -81,26 +81,6 @@ struct Bars {
   double full_s;  // seconds represented by the full width
 };
 
-// Draws predicted bars pale and between dotted lines.
-void draw_bar(const Ui& ui, const Line& line, const Bars& bars, float top, float bottom) {
-  const PartsBar bar{.left = bars.left,
-                     .right = bars.right,
-                     .top = top,
-                     .bottom = bottom,
-                     .full_s = bars.full_s,
-                     .alpha = line.predicted ? 0.55F : 1.0F};
-  const float end = std::max(draw_step_parts(ui, bar, line.parts), bars.left + 2);
-  if (!line.predicted) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const int dots = static_cast<int>(std::ceil((end - bars.left) / ui.px(5)));
-  for (int i = 0; i < dots; ++i) {
-    const float x = bars.left + ui.px(5) * static_cast<float>(i);
-    const float stop = std::min(x + ui.px(2), end);
-    list->AddLine({x, top - 1}, {stop, top - 1}, styled(ui.theme->text), ui.scale);
-    list->AddLine({x, bottom + 1}, {stop, bottom + 1}, styled(ui.theme->text), ui.scale);
-  }
-}
-
 void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -115,7 +95,14 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float wide = text_size(font, value).x;
   draw_text(list, font, {item.max.x - ui.px(4) - wide, text}, ui.theme->text, value);
   const float half = std::round((item.max.y - item.min.y) * 0.29F);
-  draw_bar(ui, line, bars, std::round(middle - half), std::round(middle + half));
+  draw_step_parts(ui,
+                  {.left = bars.left,
+                   .right = bars.right,
+                   .top = std::round(middle - half),
+                   .bottom = std::round(middle + half),
+                   .full_s = bars.full_s,
+                   .hatched = line.predicted},
+                  line.parts);
   if (line.ideal_s > 0 && line.devices > 1 && bars.full_s > 0) {
     const auto share = static_cast<float>(std::min(1.0, line.ideal_s / bars.full_s));
     const float x = std::round(bars.left + (bars.right - bars.left) * share) + 0.5F;
@@ -132,16 +119,21 @@ void by_choice(const Panel& p) {
   }
 }
 
+void legend(const Panel& p, bool predicted) {
+  step_part_legend(p, predicted);
+  record_item(p.ui, "scaling/steps_legend", "legend", {}, predicted ? "with predictions" : "");
+}
+
 // Draws legend and choice, side by side if they fit.
-void head(const Panel& p) {
+void head(const Panel& p, bool predicted) {
   if (width_left(p) < 420) {
     by_choice(p);
-    step_part_legend(p);
+    legend(p, predicted);
     return;
   }
   Row row(p.ui, {1, -150});
   row.next();
-  step_part_legend(p);
+  legend(p, predicted);
   row.next();
   by_choice(p);
 }
@@ -197,8 +189,8 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
       p, "scaling/steps_card", tr("Step time breakdown"),
       {.extra = extra,
        .hint = tr("The median step for each device count, divided by the mean shares of compute, "
-                  "all-reduce and waiting for the slowest device or the process. Pale and "
-                  "dotted: predicted."),
+                  "all-reduce and waiting for the slowest device or the process. Hatched: "
+                  "predicted."),
        .dimmed = is_old(kept)});
   if (!card) return;
   const std::vector<Line> lines = lines_of(results, mode);
@@ -206,7 +198,7 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
     muted(p.ui, tr("Measuring the first device count."));
     return;
   }
-  head(p);
+  head(p, std::ranges::any_of(lines, &Line::predicted));
   draw_lines(p, lines);
   const bool marked = !p.view.forms.scaling.bars_by_share && lines.back().devices > 1;
   if (marked) {

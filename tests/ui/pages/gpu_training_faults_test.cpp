@@ -125,6 +125,7 @@ TEST(GpuTrainingFaults, ABatchThatDoesNotFitNamesTheLargest) {
   live.request().model = "resnet18";
   live.request().width = 16;
   live.request().batch = 1 << 14;
+  live.lab().frames(2);  // its form has one row more
   live.click("training/start");
   ASSERT_TRUE(live.wait_for_end());
   const std::string error = live.label("training/error");

@@ -186,11 +186,13 @@ TEST_F(PanelCommands, InvalidSharesAreExplainedAtTheField) {
 
 TEST_F(PanelCommands, LargerBatchOffersAScaledRate) {
   lab.open(Page::Training);
+  lab.click("training/more");
   EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Twice the batch, twice the rate?");
   lab.click("training/larger_batch");
   EXPECT_TRUE(lab.visible("training/pitfall"));
   lab.click("training/lr_scale/Linear");
   lab.view.forms.training.request.warmup_epochs = 2;
+  lab.view.forms.training.more = false;
   lab.frames(2);
   EXPECT_EQ(lab.backend.find("training/larger_batch")->label, "Linear, warm-up 2 epochs");
   lab.click("training/start");

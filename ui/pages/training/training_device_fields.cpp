@@ -60,7 +60,6 @@ void device_boxes(const Panel& p, TrainingForm& form) {
     }
   }
   ImGui::PopStyleVar();
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));
 }
 
 bool scaled(const TrainingForm& form) {
@@ -147,7 +146,12 @@ void device_fields(const Panel& p, TrainingForm& form) {
       }
     }
   }
+  draw_live_note(p, "training/live_shares");
   error_box(p.ui, "training/shares_error", shares_problem(form, p.model.machine()));
+}
+
+bool scales_larger_batch(const TrainingForm& form) {
+  return scaled(form) || form.request.warmup_epochs > 0;
 }
 
 void draw_larger_batch(const Panel& p, TrainingForm& form) {

@@ -22,6 +22,15 @@ std::string live_lock_reason(const Panel& p) {
   return ranks ? tr("Locked: a training of several processes keeps its settings.") : "";
 }
 
+void draw_live_note(const Panel& p, const char* path) {
+  if (running_training(p) == nullptr || !live_lock_reason(p).empty()) return;
+  const char* const text = tr("Changes apply at once");
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(6));
+  caption(p.ui, text);
+  record_item(p.ui, path, "text", text);
+  hint(p.ui, tr("The next step uses the new value; a line on the curve marks the change."));
+}
+
 namespace {
 
 // Two short fields on one line of the left form, to save height.
@@ -83,10 +92,15 @@ void model_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   };
   if (form.request.model == "resnet18") {
     side_by_side(p, fields, model, [&] { request_field(p, form, &StartTraining::width); });
+    fields.next();
+    request_field(p, form, &StartTraining::batch);
     return;
   }
-  fields.next();
-  model();
+  side_by_side(p, fields, model, [&] {
+    RequestField field = field_of(&StartTraining::batch);
+    if (!p.folded()) field.unit = "";  // for which a short field has no space
+    field_control(p.ui, "training/batch", field, form.request.batch);
+  });
 }
 
 void main_fields(const Panel& p, TrainingForm& form) {
@@ -96,14 +110,13 @@ void main_fields(const Panel& p, TrainingForm& form) {
     preset_field(p, fields, form);
     model_fields(p, fields, form);
     data_fields(p, fields, form);
-    fields.next();
-    request_field(p, form, &StartTraining::batch);
   }
   const Locked locked(p.ui, live_lock_reason(p));
   LiveEdits& edits = form.edits;
   side_by_side(
       p, fields, [&] { edits.lr = request_field(p, form, &StartTraining::lr) || edits.lr; },
       [&] { edits.epochs = request_field(p, form, &StartTraining::epochs) || edits.epochs; });
+  draw_live_note(p, "training/live");
 }
 
 void checkpoint_fields(const Panel& p, Fields& fields, TrainingForm& form) {
@@ -172,6 +185,7 @@ void profile_field(const Panel& p, Fields& fields, TrainingForm& form) {
 void more_fields(const Panel& p, TrainingForm& form) {
   foldout(p.ui, "training/more", tr("More settings"), form.more);
   if (!form.more) return;
+  draw_larger_batch(p, form);
   const Locked locked(p.ui, lock_reason(p));
   Fields fields(p);
   more_controls(p, fields, "training", form.request);
@@ -265,7 +279,7 @@ void send_changes(const Panel& p, TrainingForm& form) {
 
 void fields_of_form(const Panel& p, TrainingForm& form) {
   main_fields(p, form);
-  draw_larger_batch(p, form);
+  if (scales_larger_batch(form) && !form.more) draw_larger_batch(p, form);
   device_fields(p, form);
 }
 

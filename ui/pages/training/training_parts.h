@@ -25,11 +25,18 @@ void draw_not_kept(const Panel& p, const std::string& path);
 std::string lock_reason(const Panel& p);
 // The same for the fields that a running training takes over: learning rate, epochs and shares.
 std::string live_lock_reason(const Panel& p);
+// Below such fields while a training runs: says that it takes over a change. Nothing if they are
+// locked.
+void draw_live_note(const Panel& p, const char* path);
 
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.
 void device_fields(const Panel& p, TrainingForm& form);
+// Says how long the form's training will take; empty if nothing is known.
+std::string estimate_sentence(const Panel& p, const TrainingForm& form);
 // Beside the Train button: how long the training will take, and what would fit into two minutes.
 void draw_training_estimate(const Panel& p, TrainingForm& form);
+// Whether the settings of draw_larger_batch() change the learning rate.
+bool scales_larger_batch(const TrainingForm& form);
 // Collapsed: why doubling batch and rate reduced the chapter's accuracy, and what helps.
 void draw_larger_batch(const Panel& p, TrainingForm& form);
 // Returns why the shares are invalid; empty if they are valid or not needed.

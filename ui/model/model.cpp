@@ -299,7 +299,13 @@ void Model::on(const Event& e, const LessonEvent& p) {
 }
 
 void Model::on(const Event& e, const TourFigure& p) {
-  if (is_job(e, Page::Tour)) tour_.current.add(p);
+  if (!is_job(e, Page::Tour)) return;
+  tour_.current.add(p);
+  if (p.question != TourQuestion::Training || !p.complete || p.value <= 0) return;
+  // The tour trains with the default settings.
+  StartTraining request;
+  request.devices = {p.device};
+  on(e, TrainingRate{std::move(request), p.value, 0});
 }
 
 const LessonRun* Model::lesson_run(const std::string& name) const {

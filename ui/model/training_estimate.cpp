@@ -56,8 +56,9 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
     estimate.images_per_s = probe->images_per_s;
   }
   if (estimate.images_per_s <= 0) return {};
-  const double test_images_per_s =
-      probe != rates.end() ? probe->test_images_per_s : kTestSpeed * estimate.images_per_s;
+  const double test_images_per_s = probe != rates.end() && probe->test_images_per_s > 0
+                                       ? probe->test_images_per_s
+                                       : kTestSpeed * estimate.images_per_s;
   estimate.seconds = static_cast<double>(request.epochs) *
                      epoch_s(request, estimate.images_per_s, test_images_per_s);
   return estimate;

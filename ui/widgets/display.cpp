@@ -341,6 +341,7 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
   ImGui::Dummy(text);
   bool clicked = false;
   if (with_button) {
+    record_item(ui, std::string(path) + "/sentence", "text", sentence);
     const float width = text_size(font, button_label).x + ui.px(28);
     ImGui::SetCursorScreenPos(
         {pos.x + std::max(0.0F, (avail.x - width) / 2), pos.y + top + text.y + ui.px(16)});

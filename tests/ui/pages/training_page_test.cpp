@@ -209,6 +209,54 @@ TEST_F(TrainingPage, AccuraciesHaveOneDecimal) {
   EXPECT_NE(tip.find("test 91.5 %"), std::string::npos) << tip;
 }
 
+TEST_F(TrainingPage, AccuraciesNameTheirEpoch) {
+  ui::Model model = after_an_epoch(epoch_done(1));
+  for (int step = 2; step <= 10; ++step) model.apply(event(1, 5, step_done(step)));
+  show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/figure/train_acc")->label, "train accuracy, epoch 1");
+  EXPECT_EQ(lab.backend.find("training/figure/test_acc")->label, "test accuracy, epoch 1");
+}
+
+TEST_F(TrainingPage, OnlyTheLiveFieldsCanBeChangedWhileItRuns) {
+  show(make_scene(Page::Training, Scene::Running));
+  for (const char* path : {"training/preset", "training/model", "training/data", "training/batch",
+                           "training/synthetic_train", "training/synthetic_test"}) {
+    EXPECT_FALSE(lab.backend.find(path)->enabled) << path;
+    EXPECT_NE(tip_of(path).find("Locked while this training runs"), std::string::npos) << path;
+  }
+  for (const char* path : {"training/lr", "training/epochs"}) {
+    EXPECT_TRUE(lab.backend.find(path)->enabled) << path;
+  }
+  EXPECT_TRUE(lab.visible("training/live"));
+  show(make_scene(Page::Training, Scene::Done));
+  EXPECT_FALSE(lab.visible("training/live"));
+}
+
+TEST_F(TrainingPage, TheFormFitsASmallWindow) {
+  ImGui::GetIO().DisplaySize.y = 720;
+  for (const int devices : {1, 2, 4}) {
+    lab.open(Page::Training);
+    lab.show(ui::Model(machine_of(devices)));
+    lab.view.forms.training.devices.assign(static_cast<std::size_t>(devices), true);
+    lab.frames(6);
+    EXPECT_EQ(lab.backend.find("training/form")->max.y, lab.backend.find("training/nothing")->max.y)
+        << devices << " devices: both end where the page does";
+  }
+}
+
+TEST_F(TrainingPage, AnEmptyPageSaysHowLongTheTrainingTakes) {
+  ui::Model model(machine_of(1));
+  show(model);
+  const auto said = [&] { return lab.backend.find("training/empty/sentence")->label; };
+  EXPECT_EQ(said().find("With these settings"), std::string::npos) << "nothing is known";
+  model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(1, 2, tour_figure(cpu(0), TourQuestion::Training)));
+  model.apply(event(1, 3, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  EXPECT_NE(said().find("With these settings it takes about 66 s on cpu:0."), std::string::npos)
+      << said();
+}
+
 TEST_F(TrainingPage, ALongNameOfARunIsWrapped) {
   ui::Model model(machine_of(1));
   for (const JobId job : {1, 2}) train(model, job);

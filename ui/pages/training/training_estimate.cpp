@@ -62,6 +62,15 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
 
 }  // namespace
 
+std::string estimate_sentence(const Panel& p, const TrainingForm& form) {
+  StartTraining request;
+  if (!problem([&] { request = to_command(form, p.model.machine()); }).empty()) return {};
+  const auto estimate = estimate_of(request, p.model.runs(), p.model.rates());
+  if (!estimate) return {};
+  return trf("With these settings it takes {} on {}.", about(estimate->seconds),
+             devices_text(request));
+}
+
 void draw_training_estimate(const Panel& p, TrainingForm& form) {
   StartTraining request;
   if (!problem([&] { request = to_command(form, p.model.machine()); }).empty()) return;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -36,27 +37,33 @@ namespace {
 void empty_card(const Panel& p, bool deleted) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  const char* const text =
+  std::string text =
       !deleted ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
                     "each epoch, and which classes the network confuses.")
                : tr("All runs are deleted; Undo brings them back until the window closes.");
+  const std::string time = estimate_sentence(p, p.view.forms.training);
+  if (!time.empty()) text += " " + time;
   empty_page(p, "training/empty", text, tr("Train"),
              [&] { return to_command(p.view.forms.training, p.model.machine()); });
 }
 
-std::string latest(const Column64& column) {
-  for (std::size_t i = column.size(); i > 0; --i) {
-    if (column[i - 1] == column[i - 1]) return accuracy_text(column[i - 1]);
-  }
-  return "N/A";
-}
-
 struct TrainingFigure {
   const char* path;
-  const char* label;
+  std::string label;
   std::string value;
   const char* hint;
 };
+
+// The newest value of a column of epochs, named with its epoch: the loss beside it is newer.
+TrainingFigure accuracy_figure(const char* path, const char* name, const EpochColumns& epochs,
+                               const Column64& column, const char* hint) {
+  for (std::size_t i = column.size(); i > 0; --i) {
+    if (!std::isfinite(column[i - 1])) continue;
+    return {path, trf("{}, epoch {:.0f}", name, epochs.epoch[i - 1]), accuracy_text(column[i - 1]),
+            hint};
+  }
+  return {path, name, "N/A", epochs.size() == 0 ? tr("Known after the first epoch.") : hint};
+}
 
 // While the run goes on the latest speed, then that of the whole run as in the list.
 TrainingFigure speed_figure(const TrainingRun& run) {
@@ -77,20 +84,21 @@ void summary_card(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/summary", "");
   if (!card) return;
   const StepColumns& steps = run.steps();
+  const EpochColumns& epochs = run.epochs();
   body(p.ui, run_name(p, run));
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
   const std::array<TrainingFigure, 4> figures = {{
       {"training/figure/loss", tr("loss, smoothed"),
        steps.size() == 0 ? "N/A" : loss_text(smoothed_loss(p, run).back()),
        tr("Mean cross-entropy of the batch; exponential average as in the plot.")},
-      {"training/figure/train_acc", tr("train accuracy"), latest(run.epochs().train_acc),
-       tr("Share of the training images classified correctly during the last epoch.")},
-      {"training/figure/test_acc", tr("test accuracy"), latest(run.epochs().test_acc),
-       tr("Share of the test images classified correctly after the last epoch; none is used for "
-          "training.")},
+      accuracy_figure("training/figure/train_acc", tr("train accuracy"), epochs, epochs.train_acc,
+                      tr("Share of the training images classified correctly during that epoch.")),
+      accuracy_figure("training/figure/test_acc", tr("test accuracy"), epochs, epochs.test_acc,
+                      tr("Share of the test images classified correctly after that epoch; none is "
+                         "used for training.")),
       speed_figure(run),
   }};
-  const std::size_t columns = width_left(p) > 520 ? 4 : 2;
+  const std::size_t columns = width_left(p) > 640 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);

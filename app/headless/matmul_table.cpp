@@ -54,11 +54,12 @@ class MatmulTable final : public Printer {
   }
 
   void show_speedup(const TogetherSpeedup& e) {
-    console_.line(trf(
-        "N = {}: at once {:.2f}x as fast as in sequence on {} ({:.2f}x to {:.2f}x, {} rounds of {} "
-        "products per device: {} in sequence, {} at once)",
-        e.n, e.speedup, to_string(e.devices.front()), e.p10, e.p90, e.rounds, e.products,
-        format_seconds(e.in_sequence_s), format_seconds(e.at_once_s)));
+    console_.line(
+        trf("N = {}: {} products in sequence on {}: {}; at once: {}; {:.2f}x as fast (p10 {:.2f}x, "
+            "p90 {:.2f}x, {} rounds)",
+            e.n, e.products * static_cast<std::int64_t>(e.devices.size()),
+            to_string(e.devices.front()), format_seconds(e.in_sequence_s),
+            format_seconds(e.at_once_s), e.speedup, e.p10, e.p90, e.rounds));
     if (e.shares_cores) {
       console_.line(tr("The devices share cores, so that they cannot be faster at once."));
     }

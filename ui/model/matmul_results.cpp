@@ -134,7 +134,8 @@ const TogetherSpeedup* MatmulResults::best_speedup() const {
 }
 
 bool is_unsteady(const TogetherSpeedup& speedup) {
-  return varies_much(speedup.p10, speedup.p90);
+  return varies_much(speedup.p10, speedup.p90) || speedup.speedup < speedup.p10 ||
+         speedup.speedup > speedup.p90;
 }
 
 // --- roofline -------------------------------------------------------------------------------

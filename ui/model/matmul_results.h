@@ -53,7 +53,8 @@ struct MatmulResults {
   const TogetherSpeedup* best_speedup() const;
 };
 
-// Whether the rounds vary by more than a quarter, p10 to p90.
+// Whether the rounds vary by more than a quarter, p10 to p90, or disagree with the medians of their
+// times.
 bool is_unsteady(const TogetherSpeedup& speedup);
 
 // --- roofline -------------------------------------------------------------------------------

@@ -105,9 +105,10 @@ struct TogetherSpeedup {
   std::vector<Device> devices;
   std::int64_t n = 0;
   std::int64_t products = 0;                // of each device in a round
-  int rounds = 0;                           // both orders alternate
-  double in_sequence_s = 0, at_once_s = 0;  // of the round with the median speed-up
-  double speedup = 0, p10 = 0, p90 = 0;     // of the rounds; `speedup` is the median
+  int rounds = 0;                           // each runs both orders
+  double in_sequence_s = 0, at_once_s = 0;  // medians of the rounds
+  double speedup = 0;                       // in_sequence_s / at_once_s
+  double p10 = 0, p90 = 0;                  // of the speed-ups of the rounds
   bool shares_cores = false;
 };
 

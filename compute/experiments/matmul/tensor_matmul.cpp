@@ -72,6 +72,14 @@ void multiply_on_gpu(const Tensor& a, const Tensor& b, Tensor& c) {
   gpu.matmul().run(*rung, product, gpu.main_stream());
 }
 
+void multiply(const Tensor& a, const Tensor& b, Tensor& c) {
+  if (c.context().gpu() != nullptr) {
+    multiply_on_gpu(a, b, c);
+  } else {
+    multiply_on_cpu(a, b, c);
+  }
+}
+
 }  // namespace
 
 const RungInfo* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProduct& product) {
@@ -86,12 +94,20 @@ const RungInfo* gpu_rung_for(GpuDevice& gpu, Precision precision, const GpuProdu
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_operands(a, b);
   Tensor c(a.context(), {a.shape()[0], b.shape()[1]}, DType::F32, "product");
-  if (c.context().gpu() != nullptr) {
-    multiply_on_gpu(a, b, c);
-  } else {
-    multiply_on_cpu(a, b, c);
-  }
+  multiply(a, b, c);
   return c;
+}
+
+void matmul_into(const Tensor& a, const Tensor& b, Tensor& c) {
+  check_operands(a, b);
+  check_same_device("matmul", a, c, "A", "C");
+  const std::vector<std::int64_t> shape = {a.shape()[0], b.shape()[1]};
+  if (c.shape() != shape || c.dtype() != DType::F32) {
+    throw Error(Errc::InvalidArgument,
+                trf("matmul: C is [{}] in {}, but the product is [{}] in f32",
+                    fmt::join(c.shape(), ","), to_string(c.dtype()), fmt::join(shape, ",")));
+  }
+  multiply(a, b, c);
 }
 
 }  // namespace lab

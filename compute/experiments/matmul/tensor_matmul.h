@@ -11,6 +11,9 @@ namespace lab {
 // Error(DeviceMismatch) naming both devices, Error(InvalidArgument) naming shapes or types,
 // Error(Unsupported) if no kernel supports the product, Error(OutOfMemory).
 Tensor matmul(const Tensor& a, const Tensor& b);
+// The same into an existing C, whose storage neither A nor B shares. Throws also
+// Error(InvalidArgument) if C has another shape or type.
+void matmul_into(const Tensor& a, const Tensor& b, Tensor& c);
 
 // The GPU rung used when the user chooses none: the last of the lab's own rungs that supports the
 // product, because each rung is faster than the previous one on the GPUs it targets. Null if none

@@ -23,14 +23,17 @@ double span_s(const std::vector<DeviceProducts>& batches);
 
 class TogetherProducts {
  public:
-  // Allocates N x N operands with random values on each device. A batch has as many products as the
-  // first device computes in about `seconds`; every batch has the same number. Throws
-  // Error(OutOfMemory), Error(NotFound). This and each batch throw Error(Cancelled) once `stop` is
-  // requested.
+  // Allocates N x N operands with random values and a product on each device, verifies the product,
+  // and then runs batches on the first device and on all at once as a warm-up. A batch has as many
+  // products as the first device computes in about `seconds`; every batch has the same number.
+  // Throws Error(OutOfMemory), Error(NotFound). This and each batch throw Error(Cancelled) once
+  // `stop` is requested.
   TogetherProducts(Machine& machine, const std::vector<Device>& devices, std::int64_t n,
                    double seconds, std::stop_token stop = {});
 
   std::int64_t products_per_batch() const { return products_; }
+  // Batches of each device in the warm-up.
+  static constexpr int kWarmup = 1;
 
   // One batch per device, all on the first device, one after the other.
   std::vector<DeviceProducts> run_in_sequence();
@@ -45,10 +48,12 @@ class TogetherProducts {
  private:
   struct Site {
     DeviceContext* device = nullptr;
-    Tensor a, b;
+    Tensor a, b, product;
     double norm = 0;  // of the product
   };
   void throw_if_stopped() const;
+  double fastest_batch_s(double short_s);
+  void find_products_per_batch(double seconds);
   DeviceProducts run_batch(Site& site, bool* same) const;
 
   const std::stop_token stop_;

@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/core/monotonic_clock.h"
 #include "compute/core/units.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/matmul/together.h"
@@ -17,7 +17,8 @@
 namespace lab {
 namespace {
 
-constexpr int kTogetherRounds = 7;
+// Rounds go on until the budget is spent, within these limits.
+constexpr int kLeastRounds = 7, kMostRounds = 15;
 constexpr double kShortestBatch_s = 0.01;
 
 // True if work on one of the devices is a measure for work on the other.
@@ -78,19 +79,28 @@ void check_together_settings(const StartMatmul& request) {
   }
 }
 
-// Rounds that alternate between both orders, so that a change of the clock affects both.
+// Every round runs both orders, so that a change of the clock affects both.
 struct TogetherRounds {
   std::vector<double> in_sequence_s, at_once_s, speedups;
   std::vector<std::vector<double>> product_s;  // [device][round], at once
+
+  int count() const { return static_cast<int>(speedups.size()); }
 };
 
-// The round whose speed-up is the median, so that its times and its speed-up agree.
-std::size_t middle_round(const std::vector<double>& speedups) {
-  static_assert(kTogetherRounds % 2 == 1);
-  std::vector<std::size_t> order(speedups.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return speedups[i]; });
-  return order[order.size() / 2];
+void run_round(TogetherProducts& work, TogetherRounds& rounds) {
+  const bool sequence_first = rounds.count() % 2 == 0;
+  std::vector<DeviceProducts> in_sequence;
+  if (sequence_first) in_sequence = work.run_in_sequence();
+  const std::vector<DeviceProducts> at_once = work.run_at_once();
+  if (!sequence_first) in_sequence = work.run_in_sequence();
+  rounds.in_sequence_s.push_back(span_s(in_sequence));
+  rounds.at_once_s.push_back(span_s(at_once));
+  rounds.speedups.push_back(span_s(in_sequence) / span_s(at_once));
+  rounds.product_s.resize(at_once.size());
+  for (std::size_t i = 0; i < at_once.size(); ++i) {
+    rounds.product_s[i].push_back((at_once[i].end_s - at_once[i].begin_s) /
+                                  static_cast<double>(work.products_per_batch()));
+  }
 }
 
 class MatmulTogether final : public Experiment {
@@ -120,22 +130,16 @@ class MatmulTogether final : public Experiment {
  private:
   void run_size(RunContext& ctx, const std::vector<Device>& devices, std::int64_t n) const {
     ctx.checkpoint();
-    const double batches = kTogetherRounds * (static_cast<double>(devices.size()) + 1);
+    const double batches = kMostRounds * (static_cast<double>(devices.size()) + 1);
     TogetherProducts work(ctx.machine(), devices, n,
                           std::max(kShortestBatch_s, request_.budget_s / batches),
                           ctx.stop_token());
-    const auto products = static_cast<double>(work.products_per_batch());
     TogetherRounds rounds;
-    rounds.product_s.resize(devices.size());
-    for (int round = 0; round < kTogetherRounds; ++round) {
+    const double ends_s = monotonic_s() + request_.budget_s;
+    while (rounds.count() < kLeastRounds ||
+           (rounds.count() < kMostRounds && monotonic_s() < ends_s)) {
       ctx.checkpoint();
-      rounds.in_sequence_s.push_back(span_s(work.run_in_sequence()));
-      const std::vector<DeviceProducts> done = work.run_at_once();
-      rounds.at_once_s.push_back(span_s(done));
-      rounds.speedups.push_back(rounds.in_sequence_s.back() / rounds.at_once_s.back());
-      for (std::size_t i = 0; i < devices.size(); ++i) {
-        rounds.product_s[i].push_back((done[i].end_s - done[i].begin_s) / products);
-      }
+      run_round(work, rounds);
     }
     emit(ctx, devices, n, work, std::move(rounds));
   }
@@ -146,20 +150,21 @@ class MatmulTogether final : public Experiment {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       TogetherSample sample{.device = devices[i], .together = devices, .n = n};
       sample.time = summarise(rounds.product_s[i]);
-      sample.time.warmup = 1;  // the batch that finds the number of products
+      sample.time.warmup = TogetherProducts::kWarmup;
       sample.gflops = 2e-9 * size * size * size / sample.time.median_s;
       sample.verified = work.consistent();
       ctx.emit(sample);
     }
     const Timing speedup = summarise(rounds.speedups);
-    const std::size_t median_round = middle_round(rounds.speedups);
+    const double in_sequence_s = median(rounds.in_sequence_s);
+    const double at_once_s = median(rounds.at_once_s);
     ctx.emit(TogetherSpeedup{.devices = devices,
                              .n = n,
                              .products = work.products_per_batch(),
-                             .rounds = kTogetherRounds,
-                             .in_sequence_s = rounds.in_sequence_s[median_round],
-                             .at_once_s = rounds.at_once_s[median_round],
-                             .speedup = rounds.speedups[median_round],
+                             .rounds = rounds.count(),
+                             .in_sequence_s = in_sequence_s,
+                             .at_once_s = at_once_s,
+                             .speedup = in_sequence_s / at_once_s,
                              .p10 = speedup.p10_s,
                              .p90 = speedup.p90_s,
                              .shares_cores = core_load(ctx.machine(), devices) > 1});

@@ -1,6 +1,8 @@
 // The Matmul page's results of products on several devices at once.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/matmul_results.h"
@@ -16,22 +18,73 @@ const TogetherSample* sample_at(const MatmulResults& results, Device device, std
   return nullptr;
 }
 
-void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e) {
+// Whether the table has a column per device; otherwise one for all.
+bool has_device_columns(const Panel& p, std::size_t devices) {
+  return width_left(p) >= 430 + 105 * static_cast<float>(devices);
+}
+
+// "18.9–32.1 GFLOP/s", the slowest and the fastest device; all of them on hover.
+void speed_range_cell(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e) {
+  double low = 0, high = 0;
+  std::string all;
+  for (const Device device : e.devices) {
+    const TogetherSample* s = sample_at(results, device, e.n);
+    if (s == nullptr) continue;
+    low = all.empty() ? s->gflops : std::min(low, s->gflops);
+    high = std::max(high, s->gflops);
+    all +=
+        fmt::format("{}{}: {}", all.empty() ? "" : "\n", to_string(device), gflops_text(s->gflops));
+  }
+  cell(p.ui, all.empty() ? "" : fmt::format("{:.3g}–{}", low, gflops_text(high)), all);
+}
+
+void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e,
+                 bool device_columns) {
   Ui& ui = p.ui;
   table_row(ui);
   cell(ui, std::to_string(e.n));
+  if (!device_columns) speed_range_cell(p, results, e);
   for (const Device device : e.devices) {
+    if (!device_columns) break;
     const TogetherSample* s = sample_at(results, device, e.n);
     cell(ui, s == nullptr ? "" : gflops_text(s->gflops), s == nullptr ? "" : timing_text(s->time));
   }
   const auto products = static_cast<double>(e.products);
   cell(ui, format_seconds(e.in_sequence_s / products),
-       trf("{} products per device, all on {}", e.products, to_string(e.devices.front())));
-  cell(ui, format_seconds(e.at_once_s / products), trf("{} products on each device", e.products));
+       trf("Median of {} rounds of {} products, all on {}", e.rounds,
+           e.products * static_cast<std::int64_t>(e.devices.size()), to_string(e.devices.front())));
+  cell(ui, format_seconds(e.at_once_s / products),
+       trf("Median of {} rounds of {} products on each device", e.rounds, e.products));
   const std::string speedup = fmt::format("{:.2f}x", e.speedup);
-  cell(ui, is_unsteady(e) ? trf("{}, unsteady", speedup) : speedup,
-       trf("Median of {} rounds; {:.2f}x to {:.2f}x in four fifths of them", e.rounds, e.p10,
-           e.p90));
+  const std::string rounds = trf("{} rounds, each in both orders", e.rounds);
+  cell(ui, is_unsteady(e) ? trf("{}, unsteady", speedup) : speedup, rounds);
+  cell(ui, fmt::format("{:.2f}–{:.2f}", e.p10, e.p90), rounds);
+}
+
+std::vector<Column> together_columns(const std::vector<std::string>& devices, bool device_columns) {
+  std::vector<Column> columns = {{.label = LAB_TEXT("Size N"), .weight = 0.6F, .number = true}};
+  const char* const speed_hint = LAB_TEXT("Median speed while all devices multiply.");
+  if (!device_columns) {
+    columns.push_back(
+        {.label = LAB_TEXT("Each device"), .weight = 1.8F, .number = true, .hint = speed_hint});
+  }
+  for (const std::string& device : devices) {
+    if (device_columns) columns.push_back({.label = device, .number = true, .hint = speed_hint});
+  }
+  const char* const time_hint = LAB_TEXT("Median of the rounds.");
+  columns.push_back(
+      {.label = LAB_TEXT("In sequence"), .weight = 0.8F, .number = true, .hint = time_hint});
+  columns.push_back(
+      {.label = LAB_TEXT("At once"), .weight = 0.8F, .number = true, .hint = time_hint});
+  columns.push_back({.label = LAB_TEXT("Speed-up"),
+                     .weight = 1.2F,
+                     .number = true,
+                     .hint = LAB_TEXT("In sequence / at once. Unsteady: the rounds vary by more "
+                                      "than a quarter, p10 to p90.")});
+  columns.push_back({.label = LAB_TEXT("p10 to p90"),
+                     .number = true,
+                     .hint = LAB_TEXT("Of the speed-ups of the rounds.")});
+  return columns;
 }
 
 std::string best_sentence(const MatmulResults& results) {
@@ -59,23 +112,13 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
     return;
   }
   const TogetherSpeedup& first = results.speedups.front();
-  std::vector<std::string> names = {LAB_TEXT("Size N")};
+  std::vector<std::string> names;
   for (const Device device : first.devices) names.push_back(to_string(device));
-  std::vector<Column> columns;
-  columns.reserve(names.size() + 3);
-  for (const std::string& name : names) columns.push_back({.label = name, .number = true});
-  const char* const time_hint =
-      LAB_TEXT("Time of one product per device, from the round whose speed-up is the median.");
-  columns.push_back({.label = LAB_TEXT("In sequence"), .number = true, .hint = time_hint});
-  columns.push_back({.label = LAB_TEXT("At once"), .number = true, .hint = time_hint});
-  columns.push_back(
-      {.label = LAB_TEXT("Speed-up"),
-       .weight = 1.4F,
-       .number = true,
-       .hint = LAB_TEXT("In sequence / at once. Unsteady: the rounds vary by more than a "
-                        "quarter, p10 to p90.")});
-  if (begin_table(p.ui, "matmul/together_rows", columns)) {
-    for (const TogetherSpeedup& e : results.speedups) speedup_row(p, results, e);
+  caption(p.ui, trf("Times are of {} products: in sequence all on {}, at once one on each device.",
+                    names.size(), names.front()));
+  const bool device_columns = has_device_columns(p, names.size());
+  if (begin_table(p.ui, "matmul/together_rows", together_columns(names, device_columns))) {
+    for (const TogetherSpeedup& e : results.speedups) speedup_row(p, results, e, device_columns);
     end_table(p.ui);
   }
   muted(p.ui, best_sentence(results));

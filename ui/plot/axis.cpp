@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "compute/core/units.h"
 
@@ -294,6 +295,17 @@ void label_log_ticks(Ticks& to, const TickRequest& r) {
   if (!with_unit && !r.binary) to.unit = std::string(r.unit);
 }
 
+// The multiples of a decade that are labelled: more than its start where a few decades would leave
+// the axis with two or three labels.
+std::span<const int> labelled_multiples(double decades, double max_labels) {
+  static constexpr std::array kThirds = {1, 2, 5};
+  static constexpr std::array kHalves = {1, 3};
+  constexpr double kEnoughDecades = 3;
+  if (decades < kEnoughDecades && 3 * decades <= max_labels) return kThirds;
+  if (decades < kEnoughDecades && 2 * decades <= max_labels) return kHalves;
+  return std::span(kHalves).first(1);
+}
+
 Ticks log10_ticks(const TickRequest& r) {
   Ticks out;
   const double lo = std::log10(r.range.min), hi = std::log10(r.range.max);
@@ -304,13 +316,15 @@ Ticks log10_ticks(const TickRequest& r) {
     std::erase_if(out.ticks, [](const Tick& t) { return t.value <= 0; });
   } else {
     const double every = std::max(1.0, std::ceil((hi - lo) / std::max(1.0, r.max_labels)));
+    const std::span<const int> labelled = labelled_multiples(hi - lo, r.max_labels);
     const int last = static_cast<int>(std::ceil(hi));
     for (int e = static_cast<int>(std::floor(lo)); e <= last; ++e) {
       const bool major = std::abs(std::remainder(e, every)) < 0.5;
       if (!major && hi - lo > kMaxMinorPowers) continue;
       const double decade = std::pow(10.0, e);
       for (int m = 1; m <= (every == 1 ? 9 : 1); ++m) {
-        out.ticks.push_back({.value = m * decade, .label = {}, .major = major && m == 1});
+        const bool has_label = std::ranges::find(labelled, m) != labelled.end();
+        out.ticks.push_back({.value = m * decade, .label = {}, .major = major && has_label});
       }
     }
   }

@@ -139,8 +139,12 @@ void draw_bands(const Frame& f) {
     const bool in_sight = right > f.area_min.x && left < f.area_max.x && from <= right;
     const bool labelled = in_sight && !bands[i].label.empty();
     const float width = labelled ? text_size(f.small_font(), bands[i].label).x : 0;
-    if (labelled && to - from > width + 2 * gap) {
-      const float x = std::max(from + gap, std::min((left + right - width) / 2, to - width - gap));
+    // The last band may be too narrow for its label, which then begins over the band before.
+    const bool last = i + 1 == bands.size() && right > left;
+    const float needed = last ? right - std::max(free_from, f.area_min.x) : to - from;
+    if (labelled && needed > width + 2 * gap) {
+      const float x = std::max(last ? free_from + gap : from + gap,
+                               std::min((left + right - width) / 2, to - width - gap));
       const ImVec2 at(x, top), end(x + width, top + height);
       list->AddRectFilled({at.x - gap, at.y}, {end.x + gap, end.y}, styled(ui.theme->card));
       draw_text(list, f.small_font(), at, ui.theme->muted, bands[i].label);

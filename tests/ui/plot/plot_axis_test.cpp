@@ -168,9 +168,19 @@ TEST(Ticks, PrefixOnLogAxisHasItsUnit) {
 }
 
 TEST(Ticks, UnitIsInTitleIfNoLabelHasPrefix) {
-  const Ticks t = make_ticks({.scale = Scale::Log10, .range = {0.5, 100}, .unit = "s"});
+  const Ticks t =
+      make_ticks({.scale = Scale::Log10, .range = {0.5, 100}, .max_labels = 3, .unit = "s"});
   EXPECT_EQ(labels(t), (Labels{"1", "10", "100"}));
   EXPECT_EQ(t.unit, "s");
+}
+
+TEST(Ticks, FewDecadesAreLabelledInside) {
+  const auto found = [](double from, double to, double most) {
+    return labels(make_ticks({.scale = Scale::Log10, .range = {from, to}, .max_labels = most}));
+  };
+  EXPECT_EQ(found(4, 80, 6), (Labels{"5", "10", "20", "50"})) << "only 10 starts a decade";
+  EXPECT_EQ(found(0.5, 100, 6), (Labels{"1", "3", "10", "30", "100"}));
+  EXPECT_EQ(found(0.5, 100, 4), (Labels{"1", "10", "100"})) << "no room for more";
 }
 
 TEST(Ticks, CountsOnLogAxisHaveNoSmallPrefix) {

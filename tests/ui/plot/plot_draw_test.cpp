@@ -389,6 +389,15 @@ TEST_P(PlotTest, BandLabelsExtendOverUnlabelledNeighboursOnly) {
   EXPECT_NE(b.ui.widgets.find("page/loss/band/left"), nullptr);
 }
 
+TEST_P(PlotTest, TheLabelOfANarrowLastBandBeginsOverItsNeighbour) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<Band> narrow{{"wide", 97}, {"memory", inf}};
+  options.bands = narrow;
+  b.frames(2, drawing());
+  EXPECT_NE(b.ui.widgets.find("page/loss/band/memory"), nullptr);
+  EXPECT_NE(b.ui.widgets.find("page/loss/band/wide"), nullptr);
+}
+
 TEST_P(PlotTest, CursorIsShared) {
   LinkedCursor cursor;
   options.cursor = &cursor;

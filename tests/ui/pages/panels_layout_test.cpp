@@ -495,6 +495,18 @@ TEST(Pages, ADeviceNamesTheKindsOfItsCores) {
   EXPECT_FALSE(lab.visible("devices/cpu:0/core_kinds")) << "all cores are alike";
 }
 
+TEST(Pages, AFoldedListOfDevicesEndsInSight) {
+  Lab lab(ui::Model(machine_of(2)), 1.5F, {1280, 720});
+  lab.open(Page::Devices);
+  const ui::WidgetRect *list = lab.backend.find("devices/list"),
+                       *machine = lab.backend.find("devices/machine");
+  ASSERT_TRUE(list != nullptr && machine != nullptr);
+  EXPECT_FLOAT_EQ(list->min.y, machine->min.y) << "side by side";
+  const float status_bar = 720 - 1.5F * 40;
+  EXPECT_LT(machine->max.y, status_bar);
+  EXPECT_LT(list->max.y, status_bar);
+}
+
 TEST(Pages, AbsentDevicesHaveACard) {
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {1280, 1000});
   lab.open(Page::Devices);

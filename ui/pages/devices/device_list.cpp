@@ -180,6 +180,15 @@ void split_field(const Panel& p) {
   }
 }
 
+void list_card(const Panel& p, const std::vector<DeviceEntry>& entries) {
+  const Card card(p, "devices/list", "");
+  if (!card || entries.empty()) return;
+  const std::string selected = selected_entry(p, entries).key;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
+  for (const DeviceEntry& entry : entries) draw_list_entry(p, entry, entry.key == selected);
+  ImGui::PopStyleVar();
+}
+
 void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const Card card(p, "devices/machine", tr("This machine"));
@@ -246,15 +255,16 @@ const DeviceEntry& selected_entry(const Panel& p, const std::vector<DeviceEntry>
 }
 
 void device_list(const Panel& p, const std::vector<DeviceEntry>& entries) {
-  {
-    const Card card(p, "devices/list", "");
-    if (card && !entries.empty()) {
-      const std::string selected = selected_entry(p, entries).key;
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
-      for (const DeviceEntry& entry : entries) draw_list_entry(p, entry, entry.key == selected);
-      ImGui::PopStyleVar();
-    }
+  if (!p.folded()) {
+    list_card(p, entries);
+    machine_card(p);
+    return;
   }
+  constexpr float kLeast = 560;  // units in which both are readable side by side
+  Pair pair(p, kLeast);
+  pair.next();
+  list_card(p, entries);
+  pair.next();
   machine_card(p);
 }
 

@@ -19,6 +19,8 @@ namespace lab::ui {
 
 namespace {
 
+constexpr float kButtonPadding = 28;  // units around a label
+
 // How long a sent job may take to appear before it is considered lost.
 constexpr double kSentSeconds = 2;
 
@@ -108,18 +110,65 @@ void estimate_note(const Panel& p, std::string_view path, const RunEstimate& est
            group_digits(std::to_string(estimate.cases)), format_seconds(case_s)));
 }
 
-void empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+namespace {
+
+// Offers to stop the job that keeps the page's own from starting.
+void stop_button(const Panel& p, const std::string& path) {
+  const std::string label = trf("Stop: {}", p.model.job()->title);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float width = std::min(room, text_size(p.ui.fonts.body, label).x + p.ui.px(kButtonPadding));
+  const ImVec2 at = ImGui::GetCursorPos();
+  ImGui::SetCursorPos({at.x + (room - width) / 2, at.y - p.ui.px(16)});  // close to its neighbour
+  if (button(p.ui, path, label,
+             {.hint = tr("Asks for confirmation. Results so far are kept."),
+              .width = width / p.ui.scale})) {
+    p.view.confirm_cancel = true;
+  }
+}
+
+}  // namespace
+
+bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label, const std::function<Command()>& command) {
   std::string why = busy_reason(p);
   if (why.empty()) why = problem(command);
-  if (why.empty()) {
-    if (empty_state(p.ui, path, sentence, label)) send(p, command());
-    return;
+  const std::string text =
+      why.empty() ? std::string(sentence) : fmt::format("{} {}.", sentence, why);
+  const bool pressed = empty_state(p.ui, path, text, label, why);
+  if (pressed) send(p, command());
+  if (p.model.job()) stop_button(p, fmt::format("{}/stop", path));
+  return pressed;
+}
+
+namespace {
+
+std::string answer_text(const TourFigure& figure) {
+  const std::string value = value_text(figure), device = lab::to_string(figure.device);
+  switch (figure.question) {
+    case TourQuestion::Peak: return trf("a peak of {} on {}", value, device);
+    case TourQuestion::Bandwidth: return trf("{} from memory on {}", value, device);
+    case TourQuestion::SmallCopy:
+      return trf("{} for a copy of {} on {}", value, format_bytes(kTourCopy_bytes), device);
+    case TourQuestion::Training: break;
   }
-  const bool stoppable = p.model.job().has_value();
-  if (empty_state(p.ui, path, fmt::format("{} {}.", sentence, why), stoppable ? tr("Stop") : "")) {
-    p.view.confirm_cancel = true;
+  return trf("{} in training LeNet on {}", value, device);
+}
+
+}  // namespace
+
+std::string tour_sentence(const Panel& p, std::span<const TourQuestion> questions) {
+  constexpr int kMost = 2;  // devices per question
+  std::vector<std::string> answers;
+  for (const TourQuestion question : questions) {
+    int devices = 0;
+    for (const TourFigure& figure : shown(p.model.tour()).figures) {
+      if (figure.question != question || !figure.missing.empty() || !figure.complete) continue;
+      if (++devices <= kMost) answers.push_back(answer_text(figure));
+    }
   }
+  return answers.empty()
+             ? ""
+             : trf("The tour measured {}.", fmt::format("{}", fmt::join(answers, ", ")));
 }
 
 void restart_button(const Panel& p, std::string_view path, std::string_view label,

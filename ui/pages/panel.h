@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/events/tour.h"
 #include "ui/model/run_estimate.h"
 #include "ui/pages/lab_view.h"
 #include "ui/widgets/widgets.h"
@@ -60,9 +61,14 @@ void estimate_note(const Panel& p, std::string_view path, const RunEstimate& est
 
 // Shown instead of results: a sentence and a button that sends what `command` returns, the command
 // of the page's form; it may throw lab::Error, which disables the button. While another job runs,
-// names it and offers to stop it, after a confirmation, instead.
-void empty_page(const Panel& p, std::string_view path, std::string_view sentence,
+// the button is disabled, and a second one offers to stop that job, after a confirmation. Returns
+// true when it has sent the command.
+bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label, const std::function<Command()>& command);
+
+// "The tour measured a peak of 187 GFLOP/s on cpu:0.": its answers to `questions`, for the empty
+// pages to which it leads. Empty before a tour.
+std::string tour_sentence(const Panel& p, std::span<const TourQuestion> questions);
 
 // Shows why a GPU was lost and offers a restart. Draws nothing if `sentence` is empty.
 void lost_box(const Panel& p, std::string_view path, std::string_view sentence);

@@ -318,7 +318,7 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
 // --- empty pages ----------------------------------------------------------------------------
 
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
-                 std::string_view button_label) {
+                 std::string_view button_label, std::string_view why) {
   if (sentence.empty()) sentence = tr("Nothing here yet.");
   ImFont* font = ui.fonts.body;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
@@ -340,15 +340,16 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
                     ui.theme->muted, sentence);
   ImGui::Dummy(text);
   bool clicked = false;
+  const std::string name(path);
+  record_rect(ui, with_button ? name + "/sentence" : name, with_button ? "text" : "empty", sentence,
+              {}, true, {x, pos.y + top}, {x + text.x, pos.y + top + text.y});
   if (with_button) {
     record_item(ui, std::string(path) + "/sentence", "text", sentence);
     const float width = text_size(font, button_label).x + ui.px(28);
     ImGui::SetCursorScreenPos(
         {pos.x + std::max(0.0F, (avail.x - width) / 2), pos.y + top + text.y + ui.px(16)});
-    clicked = button(ui, path, button_label, {.kind = ButtonKind::Primary});
-  } else {
-    record_rect(ui, path, "empty", sentence, {}, true, {x, pos.y + top},
-                {x + text.x, pos.y + top + text.y});
+    clicked = button(ui, path, button_label,
+                     {.kind = ButtonKind::Primary, .enabled = why.empty(), .hint = why});
   }
   ImGui::Dummy({1, ui.px(16)});
   return clicked;

@@ -171,9 +171,9 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
 
 // --- empty pages ----------------------------------------------------------------------------
 // One sentence and a button that produces results, recorded under `path`; returns true when
-// clicked. With an empty label only the sentence is shown.
+// clicked. With an empty label only the sentence is shown. A non-empty `why` disables the button.
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
-                 std::string_view button_label);
+                 std::string_view button_label, std::string_view why = {});
 
 // --- tables -----------------------------------------------------------------------------
 // A plain table built on ImGui's: muted header, rows of 28 units, numbers right-aligned in the mono

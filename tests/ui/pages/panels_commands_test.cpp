@@ -72,8 +72,8 @@ TEST_F(PanelCommands, InvalidSizesAreExplainedAndNotSent) {
   ASSERT_TRUE(lab.visible("transfers/form_error"));
   EXPECT_NE(lab.backend.find("transfers/form_error")->label.find("many"), std::string::npos);
   lab.click("transfers/run");
-  EXPECT_EQ(lab.backend.find("transfers/empty")->kind, "empty");
-  EXPECT_NE(lab.backend.find("transfers/empty")->label.find("many"), std::string::npos);
+  EXPECT_FALSE(lab.backend.find("transfers/empty")->enabled);
+  EXPECT_NE(lab.backend.find("transfers/empty/sentence")->label.find("many"), std::string::npos);
   EXPECT_TRUE(lab.out.empty());
 }
 
@@ -436,12 +436,15 @@ TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
 TEST_F(PanelCommands, AnEmptyPageAsksBeforeItStopsAnothersJob) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.open(Page::Transfers);
-  EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Stop");
-  lab.click("transfers/empty");
+  const ui::WidgetRect* own = lab.backend.find("transfers/empty");
+  EXPECT_EQ(own->label, "Run sweep") << "the action of the page, not that of another";
+  EXPECT_FALSE(own->enabled);
+  EXPECT_EQ(lab.backend.find("transfers/empty/stop")->label, "Stop: " + lab.model.job()->title);
+  lab.click("transfers/empty/stop");
   EXPECT_TRUE(lab.out.empty());
   lab.click("confirm/keep");
   EXPECT_TRUE(lab.out.empty());
-  lab.click("transfers/empty");
+  lab.click("transfers/empty/stop");
   lab.click("confirm/stop");
   EXPECT_EQ(lab.sent<CancelJob>().size(), 1u);
 }

@@ -206,6 +206,24 @@ TEST(TourPage, MarksDisturbedFigures) {
   EXPECT_TRUE(lab.visible("tour/mark_key"));
 }
 
+TEST(TourPage, MarksAMedianWithAWideSpreadOnAQuietMachine) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+  copy.low = 0.8 * copy.median;
+  copy.high = 1.4 * copy.median;
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.low = 0.5 * peak.median;
+  for (const TourFigure& figure : {peak, copy}) model.apply(event(1, 301, figure));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* mark = lab.backend.find("tour/cpu:0/small_copy/disturbed");
+  ASSERT_NE(mark, nullptr);
+  EXPECT_NE(mark->label.find("30 %"), std::string::npos) << mark->label;
+  EXPECT_FALSE(lab.visible("tour/cpu:0/peak/disturbed")) << "the best run of a wide spread";
+}
+
 TEST(TourPage, ExplainsNoMarkWithoutOne) {
   Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
   lab.open(Page::Tour);
@@ -236,6 +254,21 @@ ui::Model disturbed_tour(int devices) {
   model.apply(event(1, 302, CoresShared{0.31}));
   model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
   return model;
+}
+
+TEST(TourPage, ItsLinksLeadToWhatItMeasuredAndTheNextRun) {
+  Lab lab(disturbed_tour(1), 1, kTall);
+  const std::vector<std::pair<std::string, std::string>> links = {
+      {"peak", "matmul"}, {"bandwidth", "transfers"}, {"training", "training"}};
+  for (const auto& [figure, page] : links) {
+    lab.open(Page::Tour);
+    lab.click("tour/" + figure + "/link");
+    lab.frames(3);
+    EXPECT_TRUE(lab.visible(page + "/empty")) << page << " offers its run";
+    const WidgetRect* sentence = lab.backend.find(page + "/empty/sentence");
+    ASSERT_NE(sentence, nullptr) << page;
+    EXPECT_NE(sentence->label.find("The tour measured"), std::string::npos) << sentence->label;
+  }
 }
 
 TEST(TourPage, ResultsOfOneDeviceFitASmallWindow) {

@@ -177,25 +177,39 @@ void matmul_form(const Panel& p) {
 void empty_card(const Panel& p) {
   Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  if (runs(p, Page::Matmul)) {
-    muted(p.ui, tr("The peak is measured first, then each kernel is verified and timed."));
+  MatmulForm& form = p.view.forms.matmul;
+  const auto kind = static_cast<RunKind>(form.tabs.kind);
+  if (runs(p, Page::Matmul) && p.model.matmul_runs().last() == kind) {
+    muted(p.ui, kind == RunKind::Sweep
+                    ? tr("The peak is measured first, then each kernel is verified and timed.")
+                    : tr("The products are verified first, then timed."));
     return;
   }
-  const auto kind = static_cast<RunKind>(p.view.forms.matmul.tabs.kind);
-  if (kind == RunKind::Live) {
-    muted(p.ui, tr("No live run yet. \"Run live\" repeats the kernels at one size until stopped."));
-    return;
+  const auto command = [&] {
+    MatmulForm other = form;
+    other.request.together = kind == RunKind::Together;
+    return to_command(other, p.model.machine(), kind == RunKind::Live);
+  };
+  constexpr std::array kFromTour = {TourQuestion::Peak};
+  const std::string known = tour_sentence(p, kFromTour);
+  struct Offer {
+    std::string sentence, label;
+  };
+  const Offer offer =
+      kind == RunKind::Live
+          ? Offer{tr("No live run yet. It repeats the kernels at one size until stopped."),
+                  tr("Run live")}
+      : kind == RunKind::Together
+          ? Offer{tr("No devices have been measured at once yet. All devices multiply at the same "
+                     "time, and as often the first one alone."),
+                  tr("Run at once")}
+          : Offer{
+                fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
+                            tr("The ladder goes from three plain loops to the machine's limit.")),
+                tr("Run ladder")};
+  if (empty_page(p, "matmul/empty", offer.sentence, offer.label, command)) {
+    form.request.together = kind == RunKind::Together;
   }
-  if (kind == RunKind::Together) {
-    muted(p.ui,
-          tr("No devices have been measured at once yet. Tick \"Devices at once\" in the form."));
-    return;
-  }
-  empty_page(p, "matmul/empty",
-             tr("No kernel has been measured yet. The ladder goes from three plain loops to "
-                "the machine's limit."),
-             p.view.forms.matmul.request.together ? tr("Run at once") : tr("Run ladder"),
-             [&] { return to_command(p.view.forms.matmul, p.model.machine(), false); });
 }
 
 void failed_card(const Panel& p, const MatmulResults& results) {

@@ -74,10 +74,15 @@ std::string disturbance(const Panel& p, const Shown& shown) {
   if (!figure.missing.empty() || is_measuring(p, shown)) return {};
   if (!figure.complete) return tr("The measurement was interrupted.");
   // The fastest of many repetitions has a wide spread without being wrong.
-  const bool wide =
-      figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
+  const double half = (figure.high - figure.low) / 2;
+  const bool wide = figure.value == figure.median && half > kWide * figure.median;
   std::string why;
   if (figure.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  if (wide) {
+    if (!why.empty()) why += "\n";
+    why += trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
+               percent(half / figure.median));
+  }
   const PageState& state = p.model.state(Page::Tour);
   const bool shared = state.phase == Phase::Done && state.others > 0 && !shown.old;
   if (shared && (figure.unstable || wide)) {
@@ -334,7 +339,10 @@ void tile_link(const Panel& p, const Tile& tile) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y});
   const std::string path = fmt::format("tour/{}/link", to_string(tile.question));
-  if (button(ui, path, tr(tile.link), {.kind = ButtonKind::Link})) p.view.page = tile.page;
+  if (!button(ui, path, tr(tile.link), {.kind = ButtonKind::Link})) return;
+  p.view.page = tile.page;
+  p.view.forms.matmul.tabs.kind = static_cast<int>(RunKind::Sweep);
+  p.view.forms.transfers.tabs.kind = static_cast<int>(RunKind::Sweep);
 }
 
 void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, const Tile& tile) {

@@ -37,10 +37,14 @@ namespace {
 void empty_card(const Panel& p, bool deleted) {
   Card card(p, "training/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
+  constexpr std::array kFromTour = {TourQuestion::Training};
+  const std::string known = tour_sentence(p, kFromTour);
   std::string text =
-      !deleted ? tr("Nothing has been trained yet. Watch the loss of each step, the accuracy of "
-                    "each epoch, and which classes the network confuses.")
-               : tr("All runs are deleted; Undo brings them back until the window closes.");
+      !deleted
+          ? fmt::format("{} {}", known.empty() ? tr("Nothing has been trained yet.") : known,
+                        tr("Watch the loss of each step, the accuracy of each epoch, and which "
+                           "classes the network confuses."))
+          : tr("All runs are deleted; Undo brings them back until the window closes.");
   const std::string time = estimate_sentence(p, p.view.forms.training);
   if (!time.empty()) text += " " + time;
   empty_page(p, "training/empty", text, tr("Train"),

@@ -52,11 +52,11 @@ void add_to_curve(TransferCase& c, const TransferSample& s) {
 
 }  // namespace
 
-std::string TransferCase::label() const {
+std::string TransferCase::label(bool with_devices) const {
   std::string text(to_string(op));
   if (from != to) {
     text += " " + trf("{} to {}", lab::to_string(from), lab::to_string(to));
-  } else if (from != Device{}) {
+  } else if (with_devices || from != Device{}) {
     text += " " + lab::to_string(from);
   }
   if (memory == MemoryKind::Pinned) text += std::string(", ") + tr("pinned");

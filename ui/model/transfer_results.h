@@ -27,7 +27,9 @@ struct TransferCase {
   // A live run instead: the recent samples in the order taken.
   Column64 live_t_s, live_gb_per_s;
 
-  std::string label() const;  // "copy, 2 threads"; devices are omitted if both are cpu:0
+  // "copy, 2 threads", "copy cpu:0 to cpu:1, 1 thread". If both devices are cpu:0, they are omitted
+  // unless `with_devices`.
+  std::string label(bool with_devices = false) const;
 };
 
 struct TransferResults {

@@ -28,12 +28,12 @@ TEST(Forms, CommandsMatchTheForms) {
   transfers.from = 2;
   transfers.request.ops = {TransferOp::Copy};
   transfers.sizes = "1KiB,1MiB";
-  const StartTransfers t = to_command(transfers, machine, true);
+  const StartTransfers t = to_command(transfers, machine, false);
   EXPECT_EQ(t.from, std::vector<Device>{cpu(1)});
   EXPECT_TRUE(t.to.empty());
   EXPECT_EQ(t.ops, std::vector<TransferOp>{TransferOp::Copy});
   EXPECT_EQ(t.sizes_bytes, (std::vector<std::int64_t>{1024, 1048576}));
-  EXPECT_TRUE(t.live);
+  EXPECT_FALSE(t.live);
 
   MatmulForm matmul;
   matmul.which = 1;
@@ -55,6 +55,30 @@ TEST(Forms, CommandsMatchTheForms) {
   EXPECT_EQ(s.batch, 256);
   EXPECT_EQ(s.epochs, 10);
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(0)});
+}
+
+TEST(Forms, ALiveTransferIsTheChosenCase) {
+  const MachineInfo machine = machine_of(2);
+  TransferForm form;
+  form.request.ops = {TransferOp::Copy};
+  form.live_op = static_cast<int>(TransferOp::Triad);
+  form.live_size = "4 MiB";
+  form.live_all_threads = true;
+  form.to = 2;
+  const StartTransfers live = to_command(form, machine, true);
+  EXPECT_TRUE(live.live);
+  EXPECT_EQ(live.ops, std::vector<TransferOp>{TransferOp::Triad});
+  EXPECT_EQ(live.sizes_bytes, std::vector<std::int64_t>{4 * kMiB});
+  EXPECT_EQ(live.from, std::vector<Device>{cpu(1)}) << "a triad stays within a device";
+  EXPECT_EQ(live.to, std::vector<Device>{cpu(1)});
+  EXPECT_TRUE(live.all_threads);
+  EXPECT_FALSE(live.one_thread);
+  form.from = 1;
+  EXPECT_THROW(to_command(form, machine, true), Error) << "not between devices";
+  form.live_op = static_cast<int>(TransferOp::Copy);
+  EXPECT_EQ(to_command(form, machine, true).from, std::vector<Device>{cpu(0)});
+  form.live_size = "1 MiB, 2 MiB";
+  EXPECT_THROW(to_command(form, machine, true), Error);
 }
 
 TEST(Forms, ParsesSharesInAnyUnit) {

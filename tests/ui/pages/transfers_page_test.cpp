@@ -257,9 +257,35 @@ TEST(TransferForm, QuickReplacesSizesAndOperations) {
   lab.click("transfers/quick");
   EXPECT_FALSE(lab.visible("transfers/sizes"));
   EXPECT_FALSE(lab.visible("transfers/op/read"));
+  EXPECT_FALSE(lab.visible("transfers/budget")) << "it has no effect";
   lab.click("transfers/run");
   ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].quick);
+}
+
+TEST(TransferForm, NamesAndChoosesTheCaseOfALiveRun) {
+  Lab lab(Model(machine_of(2)), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(lab.backend.find("transfers/live_settings")->label, "Live run: Copy, 1 MiB");
+  lab.click("transfers/live_settings");
+  lab.click("transfers/live_op");
+  lab.click("transfers/live_op/Read");
+  lab.click("transfers/tab/Live");
+  EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Run live");
+  lab.click("transfers/empty");
+  ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
+  EXPECT_TRUE(lab.sent<StartTransfers>()[0].live);
+  EXPECT_EQ(lab.sent<StartTransfers>()[0].ops, std::vector<TransferOp>{TransferOp::Read});
+}
+
+TEST(TransferTable, NamesTheDevicesIfThereAreSeveral) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.view.forms.transfers.show_table = true;
+  lab.open(Page::Transfers);
+  lab.scroll(-40);
+  const ui::WidgetRect* row = lab.backend.find("transfers/table/0");
+  ASSERT_NE(row, nullptr);
+  EXPECT_NE(row->value.find("copy cpu:0, "), std::string::npos) << row->value;
 }
 
 TEST(TransferForm, SaysHowLongASweepTakes) {
@@ -301,7 +327,7 @@ TEST(TransferForm, ADeviceOfOneCoreOffersNoThreadCounts) {
 
 TEST(TransferForm, ALiveRunIsNeverQuick) {
   Lab lab(Model(machine_of(2)), 1, kWide);
-  lab.view.forms.transfers.sizes = "2MiB";
+  lab.view.forms.transfers.live_size = "2MiB";
   lab.view.forms.transfers.request.quick = true;
   lab.open(Page::Transfers);
   lab.click("transfers/live");

@@ -24,6 +24,34 @@ std::vector<Device> chosen_device(int position, const MachineInfo& machine) {
   return {machine.devices[i - 1].device};
 }
 
+// The devices that a choice stands for.
+std::vector<Device> devices_of(int position, const MachineInfo& machine) {
+  std::vector<Device> devices = chosen_device(position, machine);
+  if (!devices.empty()) return devices;
+  for (const DeviceInfo& info : machine.devices) devices.push_back(info.device);
+  return devices;
+}
+
+bool is_measured_between(TransferOp op, Device from, Device to) {
+  if (!is_timed(from) || !is_timed(to)) return false;
+  const bool with_gpu = is_gpu(from) || is_gpu(to);
+  if (op == TransferOp::Copy) return true;
+  return op <= TransferOp::Triad ? !with_gpu && from == to : with_gpu;
+}
+
+// The first of the chosen pairs between which the operation is measured.
+std::pair<Device, Device> live_pair(const TransferForm& form, const MachineInfo& machine) {
+  const auto op = static_cast<TransferOp>(form.live_op);
+  for (const Device from : devices_of(form.from, machine)) {
+    for (const Device to : devices_of(form.to, machine)) {
+      if (is_measured_between(op, from, to)) return {from, to};
+    }
+  }
+  throw Error(Errc::Usage, trf("live run: {} is not measured between the chosen devices; choose "
+                               "copy, or another device",
+                               to_string(op)));
+}
+
 bool has_gpu(const MachineInfo& machine) {
   return std::any_of(machine.devices.begin(), machine.devices.end(),
                      [](const DeviceInfo& info) { return info.device.kind == DeviceKind::Cuda; });
@@ -93,6 +121,10 @@ std::size_t transfer_ops(const MachineInfo& machine) {
   return has_gpu(machine) ? enum_names<TransferOp>().size() : kCpuTransferOps;
 }
 
+std::size_t live_transfer_ops(const MachineInfo& machine) {
+  return has_gpu(machine) ? static_cast<std::size_t>(TransferOp::Overlap) : kCpuTransferOps;
+}
+
 bool has_thread_counts(const MachineInfo& machine) {
   return std::ranges::any_of(machine.devices,
                              [](const DeviceInfo& info) { return info.cores.size() > 1; });
@@ -107,11 +139,34 @@ Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {
   return offered ? form.request.dtype : Precision::F32;
 }
 
+namespace {
+
+StartTransfers live_command(const TransferForm& form, const MachineInfo& machine) {
+  StartTransfers command = form.request;
+  const auto [from, to] = live_pair(form, machine);
+  command.from = {from};
+  command.to = {to};
+  command.quick = false;
+  command.ops = {static_cast<TransferOp>(form.live_op)};
+  command.all_threads = form.live_all_threads && has_thread_counts(machine);
+  command.one_thread = !command.all_threads;
+  command.sizes_bytes = parse_byte_sizes(form.live_size);
+  if (command.sizes_bytes.size() != 1) {
+    throw Error(Errc::Usage, trf("live run: '{}' is not one size; write 1 MiB", form.live_size));
+  }
+  command.live = true;
+  check_ranges(command);
+  return command;
+}
+
+}  // namespace
+
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live) {
+  if (live) return live_command(form, machine);
   StartTransfers command = form.request;
   command.from = chosen_device(form.from, machine);
   command.to = chosen_device(form.to, machine);
-  command.quick = command.quick && !live;  // a live run has one size and operation anyway
+  if (command.quick) command.budget_s = StartTransfers{}.budget_s;  // no control is shown
   command.ops.clear();
   for (std::size_t i = 0; i < transfer_ops(machine); ++i) {
     const auto op = static_cast<TransferOp>(i);
@@ -125,7 +180,6 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
     throw Error(Errc::Usage, tr("no thread count is ticked; tick one thread or all threads"));
   }
   if (!command.quick) command.sizes_bytes = parse_byte_sizes(form.sizes);
-  command.live = live;
   check_ranges(command);
   return command;
 }

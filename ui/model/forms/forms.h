@@ -73,6 +73,11 @@ struct TransferForm {
   StartTransfers request;  // GPU operations apply only if there is a GPU
   int from = 0, to = 0;    // 0: every device, otherwise position + 1
   std::string sizes = "1 KiB..1 GiB";
+  // The case of a live run.
+  int live_op = static_cast<int>(TransferOp::Copy);
+  std::string live_size = "1 MiB";
+  bool live_all_threads = false;
+  bool live_open = false;  // its settings are shown; not saved
   bool show_table = false;
   bool show_fits = false;
   // Not saved.
@@ -250,6 +255,8 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine);
 // Number of TransferOp values that this machine offers: those for CPUs, followed by those for GPUs.
 inline constexpr std::size_t kCpuTransferOps = 4;
 std::size_t transfer_ops(const MachineInfo& machine);
+// The same for a live run, which repeats an operation that has a bandwidth over time.
+std::size_t live_transfer_ops(const MachineInfo& machine);
 // Whether one thread and all threads of a device differ.
 bool has_thread_counts(const MachineInfo& machine);
 StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, bool live);

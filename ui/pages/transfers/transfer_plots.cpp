@@ -324,7 +324,8 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   Card card(p, "transfers/live_card", live_title(shown(kept)),
             {.extra = spare_height(p),
-             .hint = tr("The first case, measured repeatedly until stopped."),
+             .hint = tr("One case, measured repeatedly until stopped. The form chooses it under "
+                        "Live run."),
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;
@@ -334,6 +335,10 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
     if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
     s.x = c.live_t_s;
     s.y = c.live_gb_per_s;
+    s.describe = [&c](std::size_t i) {
+      return fmt::format("{}, {}", gb_per_s_text(c.live_gb_per_s[i]),
+                         format_seconds(c.live_t_s[i]));
+    };
     series.push_back(std::move(s));
   }
   const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"}, .y = {.label = "GB/s", .min = 0}};

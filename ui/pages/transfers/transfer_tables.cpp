@@ -70,10 +70,15 @@ std::string spread_text(const Timing& t) {
   return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
 }
 
+// Names the devices if there are several.
+std::string row_name(const Panel& p, const TransferCase& c) {
+  return c.label(p.model.devices().size() > 1);
+}
+
 void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool wide) {
   for (const TransferSample& s : c.samples) {
     table_row(p.ui);
-    cell(p.ui, c.label(), describe(s, cache));
+    cell(p.ui, row_name(p, c), describe(s, cache));
     cell(p.ui, format_bytes(s.bytes));
     cell(p.ui, gb_per_s_text(s.gb_per_s));
     if (wide) {
@@ -179,8 +184,8 @@ bool before(const FitRow& a, const FitRow& b, const TableSort& sort) {
     }
   };
   if (sort.column == kCase || sort.column == kLevel) {
-    const std::string x = sort.column == kCase ? a.fitted->label() : tr(a.level->name);
-    const std::string y = sort.column == kCase ? b.fitted->label() : tr(b.level->name);
+    const std::string x = sort.column == kCase ? a.fitted->label(true) : tr(a.level->name);
+    const std::string y = sort.column == kCase ? b.fitted->label(true) : tr(b.level->name);
     return sort.descending ? y < x : x < y;
   }
   const double x = number(a), y = number(b);
@@ -198,7 +203,7 @@ void fit_line(const Panel& p, const FitRow& row) {
   const TransferLevel& level = *row.level;
   const std::string why = level.holds() ? "" : why_withheld(level);
   table_row(p.ui);
-  cell(p.ui, row.fitted->label());
+  cell(p.ui, row_name(p, *row.fitted));
   cell(p.ui, tr(level.name), trf("{} sizes measured", level.sizes));
   cell(p.ui, level.to_bytes > 0 ? format_bytes(level.to_bytes) : "");
   cell(p.ui, level.holds() ? format_seconds(level.latency_s) : "N/A", why);
@@ -239,7 +244,7 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
     if (missed == nullptr && !c.fit->levels.empty()) missed = &c.fit->levels.back();
     if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
-      say(trf("{}, lines fitted to the samples: {}", c.label(), text));
+      say(trf("{}, lines fitted to the samples: {}", row_name(p, c), text));
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }
   for (const TransferPayoff& payoff : results.payoffs) {

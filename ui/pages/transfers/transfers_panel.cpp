@@ -79,12 +79,38 @@ void main_fields(const Panel& p, TransferForm& form) {
   }
   field_control(p, "transfers", form.request, &StartTransfers::cache);
   fields.next();
-  field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
-                form.request.budget_s);
-  fields.next();
+  if (!form.request.quick) {
+    field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
+                  form.request.budget_s);
+    fields.next();
+  }
   field_control(p, "transfers", form.request, &StartTransfers::quick);
   if (form.request.quick) muted(p.ui, tr(field_of(&StartTransfers::quick).hint));
   reference_field(p, fields, "transfers/reference");
+}
+
+// "Live run: copy, 1 MiB, 1 thread", which folds out the choice of its case.
+void live_fields(const Panel& p, TransferForm& form) {
+  const MachineInfo& machine = p.model.machine();
+  const auto ops = enum_names<TransferOp>().first(live_transfer_ops(machine));
+  clamp_choice(form.live_op, ops.size());
+  const std::string op = tr(label_of(static_cast<TransferOp>(form.live_op)));
+  foldout(p.ui, "transfers/live_settings", trf("Live run: {}, {}", op, form.live_size),
+          form.live_open);
+  if (!form.live_open) return;
+  Fields fields(p);
+  fields.next();
+  combo(p.ui, "transfers/live_op", tr("Operation"), labels_of(ops), form.live_op,
+        tr(kOpHints.at(static_cast<std::size_t>(form.live_op))));
+  fields.next();
+  input_text(p.ui, "transfers/live_size", tr("Size of one array"), form.live_size,
+             tr("The size that \"Run live\" repeats."), "1 MiB");
+  if (!has_thread_counts(machine)) return;
+  fields.next();
+  const std::vector<std::string> threads = {tr("One thread"), tr("All threads")};
+  int position = form.live_all_threads ? 1 : 0;
+  segmented(p.ui, "transfers/live_threads", tr("Threads"), threads, position);
+  form.live_all_threads = position == 1;
 }
 
 // The label of "quick", or "1 KiB..1 GiB", and the cache: the form on one line.
@@ -124,6 +150,7 @@ void transfers_form(const Panel& p) {
       send(p, to_command(form, machine, true));
     }
   });
+  if (fields) live_fields(p, form);
 }
 
 // Side by side unless the table of the costs needs the width.
@@ -153,17 +180,24 @@ void transfer_results(const Panel& p) {
   if (shown(kept).empty()) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
-    if (runs(p, Page::Transfers)) {
+    const TransferForm& form = p.view.forms.transfers;
+    const auto kind = static_cast<RunKind>(form.tabs.kind);
+    const bool live = kind == RunKind::Live;
+    if (runs(p, Page::Transfers) && p.model.transfer_runs().last() == kind) {
       muted(p.ui, tr("Verifying and measuring the first case; it appears here immediately."));
-    } else if (p.view.forms.transfers.tabs.kind == static_cast<int>(RunKind::Live)) {
-      muted(p.ui, tr("No live run yet. \"Run live\" repeats the first case until stopped."));
-    } else {
-      empty_page(p, "transfers/empty",
-                 tr("Nothing has been measured yet. A sweep measures each size, verifies it, and "
-                    "fits the cost of a transfer."),
-                 tr("Run sweep"),
-                 [&] { return to_command(p.view.forms.transfers, p.model.machine(), false); });
+      return;
     }
+    constexpr std::array kFromTour = {TourQuestion::Bandwidth, TourQuestion::SmallCopy};
+    const std::string known = tour_sentence(p, kFromTour);
+    const std::string sweep = fmt::format(
+        "{} {}", known.empty() ? tr("Nothing has been measured yet.") : known,
+        tr("A sweep measures each size, verifies it, and fits the cost of a transfer."));
+    empty_page(p, "transfers/empty",
+               live ? tr("No live run yet. It repeats one case, chosen in the form under Live run, "
+                         "until stopped.")
+                    : sweep,
+               live ? tr("Run live") : tr("Run sweep"),
+               [&] { return to_command(form, p.model.machine(), live); });
     return;
   }
   if (shown(kept).request.live) {

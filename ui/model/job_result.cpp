@@ -30,9 +30,29 @@ std::string result_of(const TourResults& results) {
                             : trf("{}; {} more devices measured", first, others.size());
 }
 
+namespace {
+
+// The fastest sample of any operation: "read cpu:0, 2 threads, arrays of 1.00 MiB, at 31.2 GB/s".
+std::string fastest_transfer(const TransferResults& results) {
+  const TransferCase* of = nullptr;
+  const TransferSample* best = nullptr;
+  for (const TransferCase& c : results.cases) {
+    for (const TransferSample& s : c.samples) {
+      if (best != nullptr && s.gb_per_s <= best->gb_per_s) continue;
+      best = &s;
+      of = &c;
+    }
+  }
+  if (best == nullptr) return "";
+  return trf("{}, arrays of {}, at {}", of->label(true), format_bytes(best->bytes),
+             format_si(best->gb_per_s * 1e9, "B/s"));
+}
+
+}  // namespace
+
 std::string result_of(const TransferResults& results) {
   const std::vector<std::int64_t> sizes = results.copy_sizes();
-  if (sizes.empty()) return "";
+  if (sizes.empty()) return fastest_transfer(results);
   const TransferSample* best = nullptr;
   for (const auto& [from, to] : results.pairs()) {
     const TransferSample* copy = results.best_copy(from, to, sizes.back());
@@ -50,6 +70,7 @@ std::string result_of(const MatmulResults& results) {
   if (const TogetherSpeedup* best = results.best_speedup()) {
     return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
   }
+  if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
   const MatmulSample* best = nullptr;
   for (const KernelResults& kernel : results.kernels) {
     for (const MatmulSample& sample : kernel.samples) {
@@ -61,8 +82,24 @@ std::string result_of(const MatmulResults& results) {
              best->kernel, best->n, lab::to_string(best->device));
 }
 
+namespace {
+
+std::string predicted_result(const ScalingResults& results) {
+  for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
+    const PredictedCurve& curve = results.predicted(mode);
+    if (curve.points.empty()) continue;
+    if (!results.withheld(mode).empty()) return tr("the prediction is withheld");
+    const ScalingPrediction& last = curve.points.back();
+    return trf("{:.2f} times as fast on {} devices, predicted", last.speedup, last.devices);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string result_of(const ScalingResults& results) {
-  if (!results.request.measure) return "";  // its measured points are of an earlier job
+  // The measured points of a prediction are of an earlier job.
+  if (!results.request.measure) return predicted_result(results);
   const ScalingPoint *best = nullptr, *alone = nullptr;
   bool unsteady = false;
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
@@ -86,15 +123,21 @@ std::string result_of(const ScalingResults& results) {
 }
 
 std::string result_of(const TrainingRun& run) {
-  if (!run.done()) return "";
   std::vector<std::string> parts;
-  if (run.done()->test_acc) {
+  if (run.done() && run.done()->test_acc) {
     parts.push_back(trf("test accuracy {:.1f} %", 100 * *run.done()->test_acc));
+  } else if (run.steps().size() > 0) {
+    parts.push_back(
+        trf("loss {:.3g} after step {:.0f}", run.steps().loss.back(), run.steps().step.back()));
   }
-  if (run.timed()) {
+  if (run.done() && run.timed()) {
     parts.push_back(trf("{} images/s", format_si(run.done()->images_per_s, "")));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string result_of(const LessonRun& run) {
+  return run.done ? run.done->sentence : "";
 }
 
 }  // namespace lab::ui

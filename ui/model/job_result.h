@@ -1,7 +1,9 @@
 #pragma once
-// The result of a finished job in a few words, for its line in the log. Empty if it has none.
+// The result of an ended job in a few words, for its line in the log: of a stopped one, what it had
+// measured. Empty if it has none.
 #include <string>
 
+#include "ui/model/lesson_run.h"
 #include "ui/model/matmul_results.h"
 #include "ui/model/scaling_results.h"
 #include "ui/model/tour_results.h"
@@ -10,10 +12,13 @@
 
 namespace lab::ui {
 
-std::string result_of(const TourResults& results);      // the first device's figures
-std::string result_of(const TransferResults& results);  // the fastest copy of the largest arrays
-std::string result_of(const MatmulResults& results);    // the best speed-up, or the fastest product
-std::string result_of(const ScalingResults& results);   // the most devices with cores of their own
-std::string result_of(const TrainingRun& run);          // accuracy and speed
+std::string result_of(const TourResults& results);  // the first device's figures
+// The fastest copy of the largest arrays; without copies, the fastest operation.
+std::string result_of(const TransferResults& results);
+std::string result_of(const MatmulResults& results);  // the best speed-up, or the fastest product
+// The most devices with cores of their own; of a prediction, the most devices.
+std::string result_of(const ScalingResults& results);
+std::string result_of(const TrainingRun& run);  // accuracy, otherwise loss, and speed
+std::string result_of(const LessonRun& run);    // its conclusion
 
 }  // namespace lab::ui

@@ -132,6 +132,7 @@ void Model::restore_runs(std::vector<TrainingRun> runs) {
 
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
+  statements_run_ = 0;
   const Page page = page_of(p.command);
   const auto* training = std::get_if<StartTraining>(&p.command);
   job_ = RunningJob{.id = e.job,
@@ -175,11 +176,12 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.error = p.error;
   state.code = p.code;
   state.seconds = p.seconds;
-  const std::string result = p.outcome == Outcome::Done ? result_of_job() : "";
+  const std::string result = p.outcome == Outcome::Failed ? "" : result_of_job();
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
   if (job_->page == Page::Tour) finish_tour(p.outcome);
+  if (job_->page == Page::Memory) finish_statements(p);
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();
   }
@@ -286,8 +288,24 @@ void Model::on(const Event&, const ScalingComparison& p) {
 
 void Model::on(const Event& e, const TensorResult& p) {
   if (!is_job(e, Page::Memory)) return;
-  tensor_results_.push_back(p);
-  if (tensor_results_.size() > kMaxTensorResults) tensor_results_.pop_front();
+  ++statements_run_;
+  add_statement({p, {}});
+}
+
+void Model::add_statement(StatementOutcome outcome) {
+  statements_.push_back(std::move(outcome));
+  if (statements_.size() > kMaxStatements) statements_.pop_front();
+}
+
+// The statement after those that have run is the one that failed.
+void Model::finish_statements(const JobFinished& p) {
+  const auto& command = state(Page::Memory).command;
+  const auto* code = command ? std::get_if<RunTensorCode>(&*command) : nullptr;
+  if (code == nullptr || p.outcome != Outcome::Failed) return;
+  if (statements_run_ >= code->statements.size()) return;
+  TensorResult failed;
+  failed.statement = code->statements[statements_run_].text;
+  add_statement({std::move(failed), p.error});
 }
 
 void Model::on(const Event&, const LessonInfo& p) {
@@ -377,7 +395,10 @@ void Model::finish_tour(Outcome outcome) {
 }
 
 // A newer rate of the same training replaces the older one.
-void Model::on(const Event&, const TrainingRate& p) {
+void Model::on(const Event& e, const TrainingRate& p) {
+  if (is_job(e, Page::Training)) {
+    state_of(Page::Training).said = trf("{} images/s", format_si(p.images_per_s, ""));
+  }
   std::erase_if(rates_,
                 [&](const TrainingRate& known) { return equally_fast(known.request, p.request); });
   rates_.push_back(p);
@@ -402,9 +423,25 @@ std::string Model::result_of_job() {
     case Page::Matmul: return result_of(matmul_.now());
     case Page::Scaling: return result_of(scaling_.current);
     case Page::Training:
-      return !runs_.empty() && runs_.back().id() == job_->id ? result_of(runs_.back()) : "";
+      return !runs_.empty() && runs_.back().id() == job_->id ? result_of(runs_.back())
+                                                             : state(Page::Training).said;
+    case Page::Learn: return result_of_lesson();
+    case Page::Memory: return result_of_statements();
     default: return "";
   }
+}
+
+std::string Model::result_of_lesson() {
+  const auto& command = state(Page::Learn).command;
+  const auto* lesson = command ? std::get_if<StartLesson>(&*command) : nullptr;
+  return lesson == nullptr ? state(Page::Learn).said : result_of(lesson_runs_[lesson->lesson]);
+}
+
+// What the last statement made, or what a job of the form reported.
+std::string Model::result_of_statements() {
+  if (statements_run_ == 0) return state(Page::Memory).said;
+  const TensorResult& last = statements_.back().result;
+  return last.tensor ? describe(last) : "";
 }
 
 void Model::add_end(JobId job, const JobFinished& p, const std::string& result) {
@@ -424,7 +461,9 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
       return add(Severity::Info, result.empty() ? trf("{} done", job_->title)
                                                 : trf("{} done: {}", job_->title, result));
     case Outcome::Cancelled:
-      return add(Severity::Warning, trf("{} stopped on request", job_->title));
+      return add(Severity::Warning, result.empty()
+                                        ? trf("{} stopped on request", job_->title)
+                                        : trf("{} stopped on request: {}", job_->title, result));
     case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));
   }
 }

@@ -48,6 +48,12 @@ struct JobSpan {
   double begin_s = 0, end_s = 0;
 };
 
+// A statement of the Memory page with its result, or why it failed.
+struct StatementOutcome {
+  TensorResult result;
+  std::string error;  // empty: it has run
+};
+
 enum class Phase { Empty, Running, Done, Failed };
 
 struct PageState {
@@ -62,7 +68,7 @@ struct PageState {
   std::string said;                   // last Info line of the job's log
 };
 
-inline constexpr std::size_t kMaxTensorResults = 100;
+inline constexpr std::size_t kMaxStatements = 100;
 inline constexpr std::size_t kLogLines = 2000;
 inline constexpr std::size_t kJobSpans = 1000;
 // The oldest training runs are dropped once either limit is exceeded.
@@ -163,7 +169,7 @@ class Model {
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   // Results of statements on the Memory page, oldest first; at most kMaxTensorResults.
-  const std::deque<TensorResult>& tensor_results() const { return tensor_results_; }
+  const std::deque<StatementOutcome>& statements() const { return statements_; }  // oldest first
   // The chapters' lessons, in the order of the Learn page.
   const std::vector<LessonInfo>& lessons() const { return lessons_; }
   // The scaling model against published figures.
@@ -234,8 +240,12 @@ class Model {
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
   void finish_tour(Outcome outcome);
+  void add_statement(StatementOutcome outcome);
+  void finish_statements(const JobFinished& p);
   // What the running job has measured, in a few words.
   std::string result_of_job();
+  std::string result_of_lesson();
+  std::string result_of_statements();
   void add_end(JobId job, const JobFinished& p, const std::string& result);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   bool warned(JobId job) const;  // whether the log holds a warning of the job
@@ -255,7 +265,8 @@ class Model {
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  std::deque<TensorResult> tensor_results_;
+  std::deque<StatementOutcome> statements_;
+  std::size_t statements_run_ = 0;  // of the running job
   ScalingComparison scaling_comparison_;
   std::vector<LessonInfo> lessons_;
   std::map<std::string, LessonRun> lesson_runs_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/events/tensor_code.h"
 #include "tests/ui/pages/scenes.h"
 
 namespace lab::test {
@@ -111,7 +112,40 @@ TEST(LogPage, APredictionDoesNotReportEarlierMeasurements) {
   model.apply(event(900, 1, JobStarted{"Prediction", request}));
   model.apply(event(900, 2, scaling_prediction(ScalingMode::Strong, 16)));
   model.apply(event(900, 3, JobFinished{Outcome::Done, 1, ""}));
-  EXPECT_EQ(model.log().back().text, "Prediction done");
+  EXPECT_EQ(model.log().back().text.find("Prediction done: "), 0U);
+  EXPECT_TRUE(model.log().back().text.ends_with(" times as fast on 16 devices, predicted"))
+      << model.log().back().text;
+}
+
+TEST(LogPage, TellsWhatEveryKindOfJobFound) {
+  const auto last_line = [](const JobCommand& command, const std::vector<Payload>& results,
+                            Outcome outcome) {
+    ui::Model model(machine_of(1));
+    model.apply(event(1, 1, JobStarted{"Job", command}));
+    for (const Payload& result : results) model.apply(event(1, 2, result));
+    model.apply(event(1, 3, JobFinished{outcome, 1, ""}));
+    return model.log().back().text;
+  };
+  TensorResult made;
+  made.statement = "X = ones(2, 3)";
+  made.tensor.emplace();
+  made.tensor->shape = {2, 3};
+  EXPECT_EQ(
+      last_line(RunTensorCode{{parse_tensor_statement(made.statement)}}, {made}, Outcome::Done),
+      "Job done: " + describe(made));
+  EXPECT_EQ(last_line(MakeTensor{}, {LogLine{Severity::Info, "Created X on cpu:0"}}, Outcome::Done),
+            "Job done: Created X on cpu:0");
+  LessonDone done;
+  done.sentence = "Two products took half the time.";
+  StartLesson lesson;
+  lesson.lesson = "together";
+  EXPECT_EQ(last_line(lesson, {LessonEvent{"together", done}}, Outcome::Done),
+            "Job done: Two products took half the time.");
+  StartTransfers live;
+  live.live = true;
+  EXPECT_EQ(last_line(live, {transfer_sample(cpu(), cpu(), TransferOp::Read, 1, kMiB, 20)},
+                      Outcome::Cancelled),
+            "Job stopped on request: read cpu:0, 1 thread, arrays of 1.00 MiB, at 20.0 GB/s");
 }
 
 TEST(LogPage, FoldsOutTheNotesOfOneJob) {

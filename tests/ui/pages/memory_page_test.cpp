@@ -143,6 +143,27 @@ TEST(MemoryPage, OnlyAStatementThatHasRunLeavesItsField) {
   }
 }
 
+TEST(MemoryPage, AFailedStatementStaysInTheHistoryWithItsError) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  RunTensorCode code;
+  for (const char* text : {"X = ones(2, 3)", "Z = X + Y", "del X"}) {
+    code.statements.push_back(parse_tensor_statement(text));
+  }
+  lab.model.apply(event(1, 1, JobStarted{"Tensor statements", code}));
+  TensorResult made;
+  made.statement = "X = ones(2, 3)";
+  made.tensor.emplace().name = "X";
+  lab.model.apply(event(1, 2, made));
+  lab.model.apply(
+      event(1, 3, JobFinished{Outcome::Failed, 0, "no tensor is named Y", Errc::NotFound}));
+  lab.open(Page::Memory);
+  const ui::WidgetRect* failed = lab.backend.find("memory/result/0");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->label, "Z = X + Y") << "the second, not the last";
+  EXPECT_EQ(failed->value, "no tensor is named Y");
+  EXPECT_EQ(lab.backend.find("memory/result/1")->label, "X = ones(2, 3)");
+}
+
 TEST(MemoryPage, OffersToRetryOnlyWhatMaySucceed) {
   struct Case {
     std::int64_t bytes;

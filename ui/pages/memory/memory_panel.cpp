@@ -444,16 +444,34 @@ void mono_line(const Panel& p, const std::string& text) {
   ImGui::PopFont();
 }
 
-// The newest results first, the newest with its values.
+// A failed statement, marked, with its error.
+void failed_statement(const Panel& p, const StatementOutcome& failed) {
+  Ui& ui = p.ui;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float side = ui.px(14);
+  draw_icon(ImGui::GetWindowDrawList(), kIconError,
+            {pos.x, pos.y + (ui.fonts.mono->FontSize - side) / 2}, side, styled(ui.theme->bad));
+  ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
+  mono_line(p, failed.result.statement);
+  caption(ui, trf("Failed: {}", failed.error));
+}
+
+// The newest outcomes first, the newest with its values.
 void statement_results(const Panel& p) {
   constexpr std::size_t kShown = 4;
-  const auto& results = p.model.tensor_results();
-  for (std::size_t i = 0; i < std::min(kShown, results.size()); ++i) {
-    const TensorResult& result = results[results.size() - 1 - i];
+  const auto& outcomes = p.model.statements();
+  for (std::size_t i = 0; i < std::min(kShown, outcomes.size()); ++i) {
+    const StatementOutcome& outcome = outcomes[outcomes.size() - 1 - i];
+    const TensorResult& result = outcome.result;
+    const std::string path = fmt::format("memory/result/{}", i);
     ImGui::Dummy({0, p.ui.px(i == 0 ? 4 : 2)});
+    if (!outcome.error.empty()) {
+      failed_statement(p, outcome);
+      record_item(p.ui, path, "text", result.statement, outcome.error);
+      continue;
+    }
     mono_line(p, result.statement);
-    record_item(p.ui, fmt::format("memory/result/{}", i), "text", result.statement,
-                result.tensor ? result.tensor->preview : "");
+    record_item(p.ui, path, "text", result.statement, result.tensor ? result.tensor->preview : "");
     if (i == 0 && result.tensor) {
       for (const std::string& line : grid_lines(result.grid)) mono_line(p, "  " + line);
     }

@@ -131,7 +131,9 @@ Lesson memory_lesson() {
       LAB_TEXT("Backward needs the outputs of forward, so the activations of every layer are kept "
                "for every "
                "image of the batch. This part grows with the batch until the device is full."),
-      LAB_TEXT("Dividing a batch among devices divides the activations, not the parameters.")};
+      LAB_TEXT("Dividing a batch among devices divides the activations, not the parameters."),
+      LAB_TEXT("LeNet keeps some tens of KiB of activations per image. The Memory page "
+               "shows how much memory cpu:0 may use.")};
   info.steps = {
       {LAB_TEXT("Make the network"),
        {"net = lenet().cuda()", "net.initialize(ctx=try_gpu())", "net = keras.Sequential(...)",

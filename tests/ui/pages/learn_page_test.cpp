@@ -586,6 +586,9 @@ TEST(LearnPage, ChoosesTheLanguageOfTheCodeByTab) {
   EXPECT_EQ(lab.backend.find("learn/code/0")->label, "jnp.matmul(A, B)");
   EXPECT_EQ(lab.backend.find("learn/language/JAX")->value, "chosen");
   EXPECT_EQ(lab.view.forms.learn.language, 3);
+  lab.click("learn/language/TensorFlow");
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("learn/code/0")->label, "Not available in TensorFlow");
 }
 
 TEST(LearnPage, FitsTheLanguagesAtEveryScale) {

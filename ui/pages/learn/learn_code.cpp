@@ -69,7 +69,8 @@ void language_tabs(const Panel& p, int& language) {
 }
 
 void code_line(const Panel& p, const std::string& path, const LessonStep& step,
-               const std::string& code, bool lit) {
+               std::size_t language, bool lit) {
+  const std::string& code = step.code[language];
   Ui& ui = p.ui;
   const float width = ImGui::GetContentRegionAvail().x, pad = ui.px(8);
   const float wrap = width - 2 * pad;
@@ -78,10 +79,11 @@ void code_line(const Panel& p, const std::string& path, const LessonStep& step,
   const std::string title = break_lines(ui.fonts.caption, tr(step.title), wrap);
   const bool in_none = std::all_of(step.code.begin(), step.code.end(),
                                    [](const std::string& one) { return one.empty(); });
-  const std::string shown = in_none ? std::string()  // a conclusion
-                            : code.empty()
-                                ? break_lines(ui.fonts.caption, tr("Not expressible"), wrap)
-                                : code;
+  const std::string shown =
+      in_none        ? std::string()  // a conclusion
+      : code.empty() ? break_lines(ui.fonts.caption,
+                                   trf("Not available in {}", kLessonLanguages[language]), wrap)
+                     : code;
   const ImVec2 heading = ui.fonts.caption->CalcTextSizeA(size, FLT_MAX, wrap, title.c_str());
   ImFont* shown_font = code.empty() ? ui.fonts.caption : font;
   const float text_height =
@@ -98,7 +100,7 @@ void code_line(const Panel& p, const std::string& path, const LessonStep& step,
                 styled(code.empty() ? ui.theme->muted : ui.theme->text), shown.c_str(), nullptr,
                 wrap);
   ImGui::Dummy({width, max.y - min.y});
-  record_item(ui, path, "code", code, lit ? "running" : "");
+  record_item(ui, path, "code", code.empty() ? shown : code, lit ? "running" : "");
 }
 
 }  // namespace
@@ -110,9 +112,8 @@ void draw_lesson_code(const Panel& p, const LessonInfo& lesson) {
   const bool running = run && is_running(p, *run);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(3)});
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-    const LessonStep& step = lesson.steps[i];
-    code_line(p, "learn/code/" + std::to_string(i), step,
-              step.code[static_cast<std::size_t>(form.language)], running && run->step == i);
+    code_line(p, "learn/code/" + std::to_string(i), lesson.steps[i],
+              static_cast<std::size_t>(form.language), running && run->step == i);
   }
   ImGui::PopStyleVar();
 }

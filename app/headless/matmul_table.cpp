@@ -61,7 +61,7 @@ class MatmulTable final : public Printer {
             to_string(e.devices.front()), format_seconds(e.in_sequence_s),
             format_seconds(e.at_once_s), e.speedup, e.p10, e.p90, e.rounds));
     if (e.shares_cores) {
-      console_.line(tr("The devices share cores, so that they cannot be faster at once."));
+      console_.line(tr("Devices that share cores bring no speed-up beyond the number of cores."));
     }
   }
 

@@ -123,9 +123,8 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
   }
   muted(p.ui, best_sentence(results));
   if (first.shares_cores) {
-    note_box(
-        p.ui, "matmul/shares_cores",
-        tr("The devices share cores, so that they cannot be faster at once than in sequence."));
+    note_box(p.ui, "matmul/shares_cores",
+             tr("Devices that share cores bring no speed-up beyond the number of cores."));
   }
 }
 

@@ -125,8 +125,10 @@ std::string why_withheld(const std::vector<ScalingPrediction>& checked) {
 
 std::string describe_faster(const TransferFit& fit) {
   const FasterRange& range = *fit.faster_than_one;
-  const std::string where = fmt::format("{} {}", to_string(fit.op),
-                                        trf("{} to {}", to_string(fit.from), to_string(fit.to)));
+  const std::string devices = fit.from == fit.to
+                                  ? to_string(fit.from)
+                                  : trf("{} to {}", to_string(fit.from), to_string(fit.to));
+  const std::string where = fmt::format("{} {}", to_string(fit.op), devices);
   const std::string workers = moved_by(fit.mover, fit.peer, fit.threads);
   const std::string from = format_bytes(range.from_bytes);
   return range.to_bytes

@@ -320,7 +320,7 @@ TEST_F(ModelTest, TransferCasesHaveFits) {
   EXPECT_EQ(sentence(fit),
             "2.00 µs per call, then 95.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");
   EXPECT_EQ(describe_faster(fit),
-            "copy cpu:0 to cpu:0: 2 threads are faster than one thread for 180 KiB to 64.0 MiB.");
+            "copy cpu:0: 2 threads are faster than one thread for 180 KiB to 64.0 MiB.");
 }
 
 // A slow step counts as long as it took: 100 images in 1 s and in 3 s are 50 images/s.

@@ -262,7 +262,9 @@ void arrange(Frame& f, float legend_bottom) {
   f.y.from = f.area_max.y;
   f.y.to = f.area_min.y;
   const float height = f.area_max.y - f.area_min.y;
-  f.y_ticks = make_ticks(request(f.axes.y, f.y, std::max(1.0F, height / ui.px(40))));
+  // Decades are far apart, so that labels within them may be closer.
+  const float apart = ui.px(f.y.scale == Scale::Linear ? 40 : 28);
+  f.y_ticks = make_ticks(request(f.axes.y, f.y, std::max(1.0F, height / apart)));
   float widest = ui.px(16);
   for (const Tick& t : f.y_ticks.ticks) {
     widest = std::max(widest, text_size(ui.fonts.caption, t.label).x);

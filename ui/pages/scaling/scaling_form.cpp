@@ -6,6 +6,7 @@
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/pages/split_cpu.h"
@@ -203,10 +204,13 @@ void predict_button(const Panel& p, const ScalingForm& form) {
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
   }
-  if (known.seconds || static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return;
-  const char* const text = tr("Needs a step time: measure first, or type it in.");
-  footnote(p.ui, text);
-  record_item(p.ui, "scaling/predict_needs", "text", text);
+  // Folded, the button is on the title's line; its tooltip says the same.
+  if (p.folded() || static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return;
+  const std::string text = known.seconds
+                               ? trf("Uses the measured step of {}", format_seconds(*known.seconds))
+                               : std::string(tr("Measure first, or type in a step time"));
+  caption(p.ui, text);
+  record_item(p.ui, "scaling/predict_from", "text", text);
 }
 
 }  // namespace

@@ -300,8 +300,8 @@ Box place_reference_label(const Box& preferred, float line, float step, const Bo
   const float height = preferred.max.y - preferred.min.y;
   const float near =
       std::max(1.0F, std::min(std::abs(preferred.min.y - line), std::abs(preferred.max.y - line)));
-  const float tops[] = {preferred.min.y, line - height - near, line + near,
-                        line - height - 4 * near, line + 4 * near};
+  const float tops[] = {preferred.min.y, line - height - near, line + near, line - 2 * height,
+                        line + height};
   Box best = preferred;
   std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
   for (float left = preferred.min.x; left + width <= area.max.x; left += step) {
@@ -347,6 +347,11 @@ void draw_references(const Frame& f) {
   std::vector<std::vector<ImVec2>> paths;
   if (!labels.empty()) {
     for (const Curve& c : f.curves) paths.push_back(pixels_of(f, c));
+    for (const Mark& mark : f.options.marks) {
+      if (!can_show(f.x.scale, mark.x)) continue;
+      const float x = f.x.pixel(mark.x);
+      paths.push_back({{x, f.area_min.y}, {x, f.area_max.y}});
+    }
   }
   std::vector<Box> taken;
   float free_from = f.area_min.y;

@@ -89,7 +89,7 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
                                                   const Box& area);
 
 // Returns the first box along a reference line at height `line` that covers none of `lines` and is
-// not `taken`: at `preferred`, else on the other side of the line or a little further from it, else
+// not `taken`: at `preferred`, else on the other side of the line or further from it, else
 // moved to the right by `step`. If there is none, the box that covers the fewest lines.
 Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
                           std::span<const std::vector<ImVec2>> lines, std::span<const Box> taken);

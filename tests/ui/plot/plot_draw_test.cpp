@@ -99,6 +99,12 @@ TEST(PlaceReferenceLabel, LeavesACurve) {
   EXPECT_FALSE(crosses(right, falling[0][0], falling[0][1]));
 }
 
+TEST(PlaceReferenceLabel, LeavesANoisyCurveThatFollowsItsLine) {
+  const std::vector<std::vector<ImVec2>> noisy = {{{0, 47}, {30, 53}, {60, 47}, {100, 53}}};
+  const Box box = place_reference_label(kOnLeft, 50, 10, kArea, noisy, {});
+  EXPECT_TRUE(box.min.y > 53 || box.max.y < 47);
+}
+
 TEST(PlaceReferenceLabel, AvoidsOtherLabels) {
   const std::array taken = {kOnLeft};
   const Box box = place_reference_label(kOnLeft, 50, 10, kArea, {}, taken);

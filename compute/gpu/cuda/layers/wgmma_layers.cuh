@@ -12,8 +12,8 @@ template <class Launcher>
 class WgmmaLayers final : public Layers<Launcher> {
  public:
   using Portable = Layers<Launcher>;
-  using Portable::Portable;
   using Portable::kept_bytes;
+  using Portable::Portable;
   using Portable::workspace_bytes;
 
   bool takes_bf16(const GpuConvolution& c) const override {

@@ -14,7 +14,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 
-#include "compute/kernels/gemm/round_bf16-inl.h"
+#include "compute/kernels/ops/round_bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lab {

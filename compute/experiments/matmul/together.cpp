@@ -68,9 +68,8 @@ double TogetherProducts::fastest_batch_s(double short_s) {
   constexpr double kFarAbove = 40;
   double fastest_s = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kTries; ++i) {
-    bool same = true;
-    const DeviceProducts batch = run_batch(sites_.front(), &same);
-    consistent_ = consistent_ && same;
+    const DeviceProducts batch = run_batch(sites_.front());
+    verify(sites_.front());
     fastest_s = std::min(fastest_s, batch.end_s - batch.begin_s);
     if (fastest_s < short_s || fastest_s > kFarAbove * short_s) break;
   }
@@ -103,7 +102,7 @@ void TogetherProducts::throw_if_stopped() const {
   if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
 }
 
-DeviceProducts TogetherProducts::run_batch(Site& site, bool* same) const {
+DeviceProducts TogetherProducts::run_batch(Site& site) const {
   DeviceProducts batch{site.device->device(), monotonic_s(), 0};
   for (std::int64_t i = 0; i < products_; ++i) {
     throw_if_stopped();
@@ -111,24 +110,24 @@ DeviceProducts TogetherProducts::run_batch(Site& site, bool* same) const {
   }
   if (GpuDevice* gpu = site.device->gpu()) gpu->main_stream().synchronise();
   batch.end_s = monotonic_s();
-  *same = norm(site.product) == site.norm;
   return batch;
+}
+
+void TogetherProducts::verify(const Site& site) {
+  consistent_ = consistent_ && norm(site.product) == site.norm;
 }
 
 std::vector<DeviceProducts> TogetherProducts::run_in_sequence() {
   std::vector<DeviceProducts> done;
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    bool same = true;
-    done.push_back(run_batch(sites_.front(), &same));
-    consistent_ = consistent_ && same;
-  }
+  done.reserve(sites_.size());
+  for (std::size_t i = 0; i < sites_.size(); ++i) done.push_back(run_batch(sites_.front()));
+  verify(sites_.front());
   return done;
 }
 
 std::vector<DeviceProducts> TogetherProducts::run_at_once() {
   std::vector<DeviceProducts> done(sites_.size());
   std::vector<std::exception_ptr> failed(sites_.size());
-  std::unique_ptr<bool[]> same(new bool[sites_.size()]());
   std::atomic<std::size_t> ready = 0;
   {
     std::vector<std::jthread> threads;
@@ -136,7 +135,7 @@ std::vector<DeviceProducts> TogetherProducts::run_at_once() {
       ++ready;
       while (ready < sites_.size()) std::this_thread::yield();
       try {
-        done[i] = run_batch(sites_[i], &same[i]);
+        done[i] = run_batch(sites_[i]);
       } catch (...) {
         failed[i] = std::current_exception();
       }
@@ -150,8 +149,8 @@ std::vector<DeviceProducts> TogetherProducts::run_at_once() {
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     if (failed[i]) std::rethrow_exception(failed[i]);
-    consistent_ = consistent_ && same[i];
   }
+  for (const Site& site : sites_) verify(site);
   return done;
 }
 

@@ -54,7 +54,8 @@ class TogetherProducts {
   void throw_if_stopped() const;
   double fastest_batch_s(double short_s);
   void find_products_per_batch(double seconds);
-  DeviceProducts run_batch(Site& site, bool* same) const;
+  DeviceProducts run_batch(Site& site) const;
+  void verify(const Site& site);  // its last product; outside of the times of batches
 
   const std::stop_token stop_;
   std::vector<Site> sites_;

@@ -67,18 +67,25 @@ LessonAnswer parse_choice(const LessonQuestion& question, const std::string& tex
   throw Error(Errc::Usage, trf("guess '{}' is not a choice; choose one of {}", text, choices));
 }
 
-// "4,194,304", "4 194 304": whether the character at `i` only groups the digits of one number.
-bool groups_digits(std::string_view text, std::size_t i) {
+// "4,194,304", "4 194 304": whether the character at `i`, one of `separators`, only groups the
+// digits of one number. A decimal comma, as in "0,125" or "12345,678", does not.
+bool groups_digits(std::string_view text, std::string_view separators, std::size_t i) {
   const auto digit = [&](std::size_t at) {
     return at < text.size() && text[at] >= '0' && text[at] <= '9';
   };
-  return i > 0 && digit(i - 1) && digit(i + 1) && digit(i + 2) && digit(i + 3) && !digit(i + 4);
+  if (!digit(i + 1) || !digit(i + 2) || !digit(i + 3) || digit(i + 4)) return false;
+  std::size_t begin = i;
+  while (begin > 0 && digit(begin - 1)) --begin;
+  if (begin == i || i - begin > 3) return false;
+  const bool is_first =
+      begin < 2 || !digit(begin - 2) || separators.find(text[begin - 1]) == std::string_view::npos;
+  return is_first ? text[begin] != '0' : i - begin == 3;
 }
 
 std::string without_groups(std::string_view text, std::string_view separators) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (separators.find(text[i]) == std::string_view::npos || !groups_digits(text, i)) {
+    if (separators.find(text[i]) == std::string_view::npos || !groups_digits(text, separators, i)) {
       plain += text[i];
     }
   }

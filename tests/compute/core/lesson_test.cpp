@@ -75,7 +75,7 @@ TEST(LessonAnswers, MayGroupTheirDigits) {
     EXPECT_EQ(parse_answer(kBytes, text).values, std::vector<double>{4194304}) << text;
   }
   EXPECT_EQ(parse_answer(kBytes, "1,024 KiB").values, std::vector<double>{1048576});
-  for (const char* text : {"4,19", "4,1943", ",194", "4,194,", "1,2,3"}) {
+  for (const char* text : {"4,19", "4,1943", ",194", "4,194,", "1,2,3", "0,125", "12345,678"}) {
     EXPECT_THROW(parse_answer(kBytes, text), Error) << text;
   }
   EXPECT_EQ(parse_answer(kCurve, "1,200").values, (std::vector<double>{1, 200}))

@@ -87,6 +87,7 @@ class TransferSweep final : public Experiment {
   }
 
   void run_live(RunContext& ctx, const TransferSeries& series) {
+    if (!supports_size(series, plan_.sizes_bytes.front())) return;  // the plan has said why
     ProvenCase proven(ctx, series, plan_.sizes_bytes.front());
     const SampleSettings live = settings(ctx, series);
     while (true) {

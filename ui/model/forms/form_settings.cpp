@@ -158,7 +158,7 @@ void visit_transfers(Visitor& v, auto& f) {
   v.choice("transfers.from", f.from, kAnyDevice);
   v.choice("transfers.to", f.to, kAnyDevice);
   v.text("transfers.sizes", f.sizes);
-  v.choice("transfers.live_op", f.live_op, static_cast<int>(TransferOp::Overlap));
+  v.choice("transfers.live_op", f.live_op, static_cast<int>(TransferOp::Chase));
   v.text("transfers.live_size", f.live_size);
   v.flag("transfers.live_all_threads", f.live_all_threads);
   v.fields("transfers", f.request);

@@ -36,7 +36,8 @@ bool is_measured_between(TransferOp op, Device from, Device to) {
   if (!is_timed(from) || !is_timed(to)) return false;
   const bool with_gpu = is_gpu(from) || is_gpu(to);
   if (op == TransferOp::Copy) return true;
-  return op <= TransferOp::Triad ? !with_gpu && from == to : with_gpu;
+  if (op == TransferOp::Both) return is_gpu(to) && from != to;
+  return op == TransferOp::Pieces ? with_gpu : !with_gpu && from == to;
 }
 
 // The first of the chosen pairs between which the operation is measured.
@@ -122,7 +123,7 @@ std::size_t transfer_ops(const MachineInfo& machine) {
 }
 
 std::size_t live_transfer_ops(const MachineInfo& machine) {
-  return has_gpu(machine) ? static_cast<std::size_t>(TransferOp::Overlap) : kCpuTransferOps;
+  return has_gpu(machine) ? static_cast<std::size_t>(TransferOp::Chase) : kCpuTransferOps;
 }
 
 bool has_thread_counts(const MachineInfo& machine) {

@@ -65,7 +65,7 @@ constexpr std::int64_t kKernelRows = simd::kWinogradChannels;
 // The forms of points whose neighbouring terms of a product are channels of a row, or rows.
 simd::PointForm form_of_channels(Precision products);
 simd::PointForm form_of_rows(Precision products);
-// Words that hold so many terms, in either of these forms.
+// Words that hold `terms` terms, in either of these forms.
 std::int64_t words_of(Precision products, std::int64_t terms);
 
 // Transformed kernels U: one packed operand [summed channels, computed channels] per point.

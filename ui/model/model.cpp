@@ -323,7 +323,10 @@ void Model::on(const Event& e, const TourFigure& p) {
   // The tour trains with the default settings.
   StartTraining request;
   request.devices = {p.device};
-  on(e, TrainingRate{std::move(request), p.value, 0});
+  const bool probed = std::ranges::any_of(rates_, [&](const TrainingRate& rate) {
+    return rate.test_images_per_s > 0 && equally_fast(rate.request, request);
+  });
+  if (!probed) on(e, TrainingRate{std::move(request), p.value, 0});
 }
 
 const LessonRun* Model::lesson_run(const std::string& name) const {

@@ -168,8 +168,8 @@ class Model {
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
-  // Results of statements on the Memory page, oldest first; at most kMaxTensorResults.
-  const std::deque<StatementOutcome>& statements() const { return statements_; }  // oldest first
+  // Outcomes of statements on the Memory page, oldest first; at most kMaxStatements.
+  const std::deque<StatementOutcome>& statements() const { return statements_; }
   // The chapters' lessons, in the order of the Learn page.
   const std::vector<LessonInfo>& lessons() const { return lessons_; }
   // The scaling model against published figures.

@@ -168,7 +168,7 @@ std::string tour_sentence(const Panel& p, std::span<const TourQuestion> question
   }
   return answers.empty()
              ? ""
-             : trf("The tour measured {}.", fmt::format("{}", fmt::join(answers, ", ")));
+             : trf("The tour measured {}.", fmt::format("{}", fmt::join(answers, tr(", "))));
 }
 
 void restart_button(const Panel& p, std::string_view path, std::string_view label,

@@ -344,7 +344,6 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
   record_rect(ui, with_button ? name + "/sentence" : name, with_button ? "text" : "empty", sentence,
               {}, true, {x, pos.y + top}, {x + text.x, pos.y + top + text.y});
   if (with_button) {
-    record_item(ui, std::string(path) + "/sentence", "text", sentence);
     const float width = text_size(font, button_label).x + ui.px(28);
     ImGui::SetCursorScreenPos(
         {pos.x + std::max(0.0F, (avail.x - width) / 2), pos.y + top + text.y + ui.px(16)});

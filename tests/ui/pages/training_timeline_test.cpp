@@ -217,7 +217,8 @@ TEST(TrainingEstimates, ComeFromAProbe) {
   lab.model.apply(event(1, 3, JobFinished{}));
   EXPECT_TRUE(lab.model.runs().empty()) << "a probe is no training";
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("training/estimate")->label, "about 42 min on cpu:0, from a probe");
+  EXPECT_EQ(lab.backend.find("training/estimate")->label,
+            "about 42 min on cpu:0, from a short measurement");
   lab.click("training/two_minutes");
   const auto estimate = ui::estimate_of(to_command(lab.view.forms.training, lab.model.machine()),
                                         lab.model.runs(), lab.model.rates());

@@ -145,7 +145,7 @@ bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& qu
     }
     focus_ring(ui, item, ui.px(6));
   }
-  record(ui, item, path, "curve", question.text, answer_text(question, {values}));
+  record(ui, item, path, "curve", {}, answer_text(question, {values}));
   return changed;
 }
 

@@ -35,7 +35,11 @@ void speed_range_cell(const Panel& p, const MatmulResults& results, const Togeth
     all +=
         fmt::format("{}{}: {}", all.empty() ? "" : "\n", to_string(device), gflops_text(s->gflops));
   }
-  cell(p.ui, all.empty() ? "" : fmt::format("{:.3g}–{}", low, gflops_text(high)), all);
+  const std::string most = gflops_text(high);
+  std::string least = gflops_text(low);
+  const std::string unit = most.substr(most.rfind(' '));
+  if (least.ends_with(unit)) least.resize(least.size() - unit.size());
+  cell(p.ui, all.empty() ? "" : fmt::format("{}–{}", least, most), all);
 }
 
 void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpeedup& e,
@@ -80,7 +84,7 @@ std::vector<Column> together_columns(const std::vector<std::string>& devices, bo
                      .weight = 1.2F,
                      .number = true,
                      .hint = LAB_TEXT("In sequence / at once. Unsteady: the rounds vary by more "
-                                      "than a quarter, p10 to p90.")});
+                                      "than a quarter, p10 to p90, or disagree with it.")});
   columns.push_back({.label = LAB_TEXT("p10 to p90"),
                      .number = true,
                      .hint = LAB_TEXT("Of the speed-ups of the rounds.")});

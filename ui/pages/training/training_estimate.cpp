@@ -46,17 +46,18 @@ void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& es
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
   const std::string text =
-      estimate.probed
-          ? trf("{} on {}, from a probe", about(estimate.seconds), devices_text(request))
-          : trf("{} on {}, as before", about(estimate.seconds), devices_text(request));
+      estimate.probed ? trf("{} on {}, from a short measurement", about(estimate.seconds),
+                            devices_text(request))
+                      : trf("{} on {}, as before", about(estimate.seconds), devices_text(request));
   caption(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
-  hint(p.ui, estimate.probed
-                 ? trf("A probe measured {} images/s with these settings on this machine.",
-                       format_si(estimate.images_per_s, ""))
-                 : trf("An earlier training with these settings reached {} images/s on this "
-                       "machine.",
-                       format_si(estimate.images_per_s, "")));
+  hint(p.ui,
+       estimate.probed
+           ? trf("A short measurement reached {} images/s with these settings on this machine.",
+                 format_si(estimate.images_per_s, ""))
+           : trf("An earlier training with these settings reached {} images/s on this "
+                 "machine.",
+                 format_si(estimate.images_per_s, "")));
   if (estimate.seconds >= kTooLong_s) draw_shorter(p, form, estimate);
 }
 

@@ -16,6 +16,7 @@
 #include "compute/tensor/tensor.h"
 #include "tests/support/compare.h"
 #include "tests/support/simd_targets.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -323,6 +324,7 @@ TEST(Bf16Kernels, MultiplyAsF32WhereThatIsFaster) {
   const Bf16Kernels* const native = native_bf16_kernels();
   EXPECT_EQ(native != nullptr, why_no_avx512_bf16().empty());
   if (native == nullptr) GTEST_SKIP() << why_no_avx512_bf16();
+  if (kThreadSanitizer) GTEST_SKIP() << "the sanitizer slows one loop far more than the other";
   const double as_f32 = best_rate(f32_kernels_of_bf16().peak_loop, 100'000);
   const double by_pairs = best_rate(native->peak_loop, 100'000);
   const bool native_is_used = bf16_kernels().native();

@@ -1,6 +1,7 @@
 // The Memory page's table of memory held on GPUs.
 #include <gtest/gtest.h>
 
+#include "compute/core/events/tensor_code.h"
 #include "tests/support/sample_gpus.h"
 #include "tests/ui/pages/scenes.h"
 

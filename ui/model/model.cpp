@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/model/job_result.h"
 #include "ui/model/training_estimate.h"
 

@@ -69,9 +69,11 @@ void draw_hatching(const Ui& ui, ImVec2 min, ImVec2 max) {
   constexpr float kApart = 6, kThick = 1.5F;  // units
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float height = max.y - min.y;
-  const float first = std::floor((min.x - height) / ui.px(kApart)) * ui.px(kApart);
+  const float apart = ui.px(kApart);
+  const int last = static_cast<int>(std::ceil(max.x / apart));
   list->PushClipRect(min, max, true);
-  for (float x = first; x < max.x; x += ui.px(kApart)) {
+  for (int i = static_cast<int>(std::floor((min.x - height) / apart)); i < last; ++i) {
+    const float x = apart * static_cast<float>(i);
     list->AddLine({x, max.y}, {x + height, min.y}, styled(ui.theme->card), ui.px(kThick));
   }
   list->PopClipRect();

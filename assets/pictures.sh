@@ -72,9 +72,10 @@ layers() {
 {"hover":"training/order"}
 {"scroll":-20}
 {"click":"training/kernels/Both"}
+{"scroll":40}
 {"click":"training/start"}
 {"wait":"idle"}
-{"hover":"training/confusion"}
+{"hover":"training/layers_sentence"}
 {"scroll":100}
 {"hover":"title/page"}
 {"wait":1}

@@ -19,9 +19,8 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
 // Sends the lesson with the learner's guess and setting.
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
-// Left: texts, and below them the question and the button. Unless the form is folded, the drawing
-// of a guess shrinks and then the texts scroll, so that all stay within the card's height of
-// `least` units.
+// Left: texts, and below them the question and the button. Unless the form is folded, everything
+// fits into the card's `least` units: the drawing of a guess shrinks first, then the texts scroll.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
 // Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
 // was measured, this machine.

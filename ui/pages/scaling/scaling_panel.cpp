@@ -278,9 +278,10 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   }
 }
 
-constexpr float kBesidePrediction = 720;  // units of both cards side by side
+constexpr float kBesidePrediction = 720;  // units from which both cards are side by side
 
-// Units. Texts of the usual length fit, so that nothing below moves while they come.
+// In units. Leaves room for texts of the usual length, so that the plots below stay in place when
+// results arrive.
 float summary_height(const Panel& p) {
   constexpr float kFigures = 180, kTexts = 44000, kPadding = 32;
   return kFigures + kTexts / std::max(1.0F, width_left(p) - kPadding);

@@ -59,6 +59,11 @@ TEST_P(CudaRungOnGpu, StaysWithinErrorBound) {
   expect_product({519, 776, 1000}, Values::Uniform);
 }
 
+TEST_P(CudaRungOnGpu, RoundsOperandsToNearest) {
+  LAB_REQUIRE_GPU();
+  expect_product({64, 72, 64}, Values::BetweenTf32);
+}
+
 // More tiles than the GPU has SMs, so that persistent blocks process several.
 TEST_P(CudaRungOnGpu, LoopsOverManyTiles) {
   LAB_REQUIRE_GPU();

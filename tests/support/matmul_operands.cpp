@@ -29,12 +29,20 @@ T operand(float x) {
   }
 }
 
+std::vector<float> draw(std::int64_t count, Values values, std::uint32_t seed) {
+  switch (values) {
+    case Values::SmallIntegers: return small_integers(count, seed);
+    case Values::Uniform: return uniform_values(count, seed);
+    case Values::BetweenTf32: break;
+  }
+  return std::vector<float>(static_cast<std::size_t>(count), 1.0F + 3.0F / 4096);
+}
+
 template <class T>
 std::vector<T> matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, Values values,
                       std::uint32_t seed) {
   const std::int64_t count = rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
-  const auto drawn =
-      values == Values::SmallIntegers ? small_integers(count, seed) : uniform_values(count, seed);
+  const auto drawn = draw(count, values, seed);
   std::vector<T> made(drawn.size());
   std::transform(drawn.begin(), drawn.end(), made.begin(), operand<T>);
   for (std::int64_t i = 0; i < count; ++i) {  // elements that must not be used are NaN

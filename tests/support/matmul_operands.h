@@ -23,7 +23,13 @@ inline constexpr std::array kRaggedShapes = {
     Mnk{64, 64, 64}, Mnk{129, 2, 257}, Mnk{33, 40, 97}, Mnk{31, 72, 30}, Mnk{7, 8, 16},
 };
 
-enum class Values { SmallIntegers, Uniform };
+enum class Values {
+  SmallIntegers,
+  Uniform,
+  // All 1 + 3/4096, which tf32 rounds to 1 + 4/4096. Cut off to 1 in both operands, they give sums
+  // beyond the error bound.
+  BetweenTf32,
+};
 
 // A and B of one shape, with `gap` unused NaN elements after each row. T: float, or uint16_t for
 // the bits of bf16.

@@ -20,7 +20,8 @@ struct Tiling {
   int unrolled_steps = 8;    // terms per run of straight-line code in the async rung
   int blocks_per_sm = 0;     // resident blocks that registers must allow; 0: compiler's choice
   int producer_threads = 0;  // threads that issue copies and compute nothing
-  int cluster = 1;           // vertically adjacent blocks of C that share their copies
+  int cluster = 1;           // adjacent tiles of C whose blocks share their copies
+  bool beside = false;       // these are in one row of tiles, not in one column
   int extra_bytes = 0;       // shared memory in addition to the stages
 
   constexpr int threads() const { return (m / thread_m) * (n / thread_n) + producer_threads; }
@@ -32,7 +33,7 @@ struct Tiling {
   // The tiling with a cluster's tile in place of a block's.
   constexpr Tiling of_cluster() const {
     Tiling tiling = *this;
-    tiling.m *= cluster;
+    (beside ? tiling.n : tiling.m) *= cluster;
     return tiling;
   }
 };
@@ -72,7 +73,7 @@ enum class Operands {
 //   template <Tiling kTile, bool kAligned>                       // kAligned: in whole pieces
 //   void multiply(Type, MatmulArgs args);                        // or Bf16MatmulArgs
 //   template <Tiling kTile>                                      // if exact_capability is set
-//   void multiply(Type, const HopperMaps& maps, const Bf16MatmulArgs& args);
+//   void multiply(Type, const HopperMaps& maps, const ArgsOf<Type>& args);
 //
 // rungs.h lists the types. The functions are compiled by nvcc and, except those with
 // exact_capability, by the tests' emulator; other host code sees only the entry.

@@ -18,6 +18,15 @@ namespace lab::cuda_matmul::hopper {
 
 using Barrier = std::uint64_t;  // in shared memory
 
+// Two neighbouring words of shared memory, 8-byte aligned. The compiler does not see that a
+// pointer into a stage or piece points to shared memory.
+LAB_DEVICE void load_pair(std::uint32_t from, std::uint32_t& first, std::uint32_t& second) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "r"(from));
+}
+LAB_DEVICE void store_pair(std::uint32_t to, float first, float second) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(first), "f"(second) : "memory");
+}
+
 LAB_DEVICE void init(Barrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(simt::shared_address(barrier)),
                "r"(arrivals)
@@ -134,6 +143,11 @@ LAB_DEVICE void sync_warpgroup(int group) {
   asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
+// Barrier for the 64 threads of a pair of warps, of which the block has up to 15.
+LAB_DEVICE void sync_warp_pair(int pair) {
+  asm volatile("bar.sync %0, 64;" ::"r"(pair + 1) : "memory");
+}
+
 // Sets the register count of every thread of the warpgroup: dealloc_registers() lowers it,
 // alloc_registers() raises it.
 template <int kRegisters>
@@ -245,8 +259,9 @@ LAB_DEVICE void finish(WgmmaSums& d) {
 }
 
 // d += A * B by `shape_and_types`, asynchronous; executed by all 128 threads of the warpgroup.
-// `modifiers`: signs of A and B, then, for 16-bit operands only, whether each is transposed.
-#define LAB_WGMMA(shape_and_types, modifiers, ...)                                                 \
+// `operands`: A, B, whether to add, signs of A and B, then, for 16-bit operands only, whether each
+// is transposed. %128 is the first of the inputs.
+#define LAB_WGMMA(shape_and_types, operands, ...)                                                  \
   asm volatile(                                                                                    \
       "{\n"                                                                                        \
       ".reg .pred add;\n"                                                                          \
@@ -259,26 +274,35 @@ LAB_DEVICE void finish(WgmmaSums& d) {
       "%73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, " \
       "%91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, "    \
       "%107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, " \
-      "%122, %123, %124, %125, %126, %127}, %128, %129, add, " modifiers                           \
+      "%122, %123, %124, %125, %126, %127}, " operands                                             \
       ";\n"                                                                                        \
       "}\n"                                                                                        \
       : LAB_SUMS                                                                                   \
-      : "l"(a), "l"(b)__VA_OPT__(, ) __VA_ARGS__)
+      : __VA_ARGS__)
 
 // B has one row per term, as in global memory.
 LAB_DEVICE void multiply_async(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, 1, 0, 1");
+  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "%128, %129, add, 1, 1, 0, 1", "l"(a), "l"(b));
 }
 
 // B has one row per column, with its terms in sequence: d += kSign * A * B. tf32 supports only this
 // layout; its operands are f32 of which 10 mantissa bits count, 8 terms per instruction.
 template <int kSign>
 LAB_DEVICE void multiply_rows_bf16(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "1, %130, 0, 0", "n"(kSign));
+  LAB_WGMMA("m64n256k16.f32.bf16.bf16", "%128, %129, add, 1, %130, 0, 0", "l"(a), "l"(b),
+            "n"(kSign));
 }
 template <int kSign>
 LAB_DEVICE void multiply_rows_tf32(WgmmaSums& d, std::uint64_t a, std::uint64_t b) {
-  LAB_WGMMA("m64n256k8.f32.tf32.tf32", "1, %130", "n"(kSign));
+  LAB_WGMMA("m64n256k8.f32.tf32.tf32", "%128, %129, add, 1, %130", "l"(a), "l"(b), "n"(kSign));
+}
+
+// The rows of A that a warp multiplies, 16 of 8 terms, in the registers of its lanes, as in mma's
+// m16n8k8. They may be overwritten once the group is complete.
+using Tf32Rows = std::uint32_t[4];
+LAB_DEVICE void multiply_registers_tf32(WgmmaSums& d, const Tf32Rows& a, std::uint64_t b) {
+  LAB_WGMMA("m64n256k8.f32.tf32.tf32", "{%128, %129, %130, %131}, %132, add, 1, 1", "r"(a[0]),
+            "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
 #undef LAB_WGMMA

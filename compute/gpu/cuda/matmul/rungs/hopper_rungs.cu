@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <type_traits>
 
 #include "compute/gpu/cuda/device/driver_function.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.cuh"
@@ -14,7 +15,7 @@ namespace {
 
 template <class Type>
 __global__ void __launch_bounds__(kThreads<Type::kRung.tiling>, Type::kRung.tiling.blocks_per_sm)
-    rung_kernel(const __grid_constant__ HopperMaps maps, Bf16MatmulArgs args) {
+    rung_kernel(const __grid_constant__ HopperMaps maps, ArgsOf<Type> args) {
   multiply<Type::kRung.tiling>(Type{}, maps, args);
 }
 
@@ -29,9 +30,12 @@ struct Matrix {
   int box_rows;
 };
 
-Matrix bf16_matrix(const std::uint16_t* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                   int box_rows) {
-  return {CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, rows, cols, ld, box_rows};
+// An operand. f32 is rounded to tf32, to nearest, as it is copied.
+template <class T>
+Matrix operand(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, int box_rows) {
+  constexpr auto kType = std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                                  : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  return {kType, sizeof(T), data, rows, cols, ld, box_rows};
 }
 
 // Elements outside the matrix read as zeros and are not written. Calls the driver, so a GPU context
@@ -55,13 +59,17 @@ cudaError_t make_tensor_map(CUtensorMap& map, const Matrix& matrix) {
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t make_maps(HopperMaps& maps, const Tiling& tiling, const Bf16MatmulArgs& args) {
-  auto status = make_tensor_map(maps.a, bf16_matrix(args.a, args.m, args.k, args.lda, tiling.m));
+// Blocks beside each other share boxes of A, and store fewer rows of C at once.
+template <class Args>
+cudaError_t make_maps(HopperMaps& maps, const Tiling& tiling, const Args& args) {
+  const int a_rows = tiling.beside ? tiling.m / tiling.cluster : tiling.m;
+  const int c_rows = tiling.beside ? kPieceRowsOfPair : kCPieceRows;
+  auto status = make_tensor_map(maps.a, operand(args.a, args.m, args.k, args.lda, a_rows));
   if (status != cudaSuccess) return status;
-  status = make_tensor_map(maps.b, bf16_matrix(args.b, args.k, args.n, args.ldb, tiling.k));
+  status = make_tensor_map(maps.b, operand(args.b, args.k, args.n, args.ldb, tiling.k));
   if (status != cudaSuccess) return status;
   return make_tensor_map(
-      maps.c, {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, args.m, args.n, args.ldc, kCPieceRows});
+      maps.c, {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, args.c, args.m, args.n, args.ldc, c_rows});
 }
 
 // The number of persistent blocks: one per SM, in whole clusters.
@@ -76,11 +84,11 @@ cudaError_t count_resident(const Tiling& tiling, std::int64_t& blocks) {
 }
 
 // Handles K = 0: a tensor map cannot describe an empty operand, so C is set to zeros directly.
-cudaError_t clear(const Bf16MatmulArgs& args, cudaStream_t stream) {
+cudaError_t clear(const GpuProduct& product, cudaStream_t stream) {
   constexpr std::size_t kBytes = sizeof(float);
-  return cudaMemset2DAsync(args.c, static_cast<std::size_t>(args.ldc) * kBytes, 0,
-                           static_cast<std::size_t>(args.n) * kBytes,
-                           static_cast<std::size_t>(args.m), stream);
+  return cudaMemset2DAsync(product.c, static_cast<std::size_t>(product.ldc) * kBytes, 0,
+                           static_cast<std::size_t>(product.n) * kBytes,
+                           static_cast<std::size_t>(product.m), stream);
 }
 
 // The word that receives the note of a wait that timed out; null if it cannot be allocated. It
@@ -102,9 +110,8 @@ cudaError_t set_wait_note() {
   return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
 }
 
-using HopperKernel = void (*)(HopperMaps, Bf16MatmulArgs);
-
-cudaError_t start(const Tiling& tiling, HopperKernel kernel, const Bf16MatmulArgs& args,
+template <class Args>
+cudaError_t start(const Tiling& tiling, void (*kernel)(HopperMaps, Args), const Args& args,
                   std::int64_t blocks, cudaStream_t stream) {
   HopperMaps maps{};
   const auto status = make_maps(maps, tiling, args);
@@ -134,10 +141,9 @@ cudaError_t load_hopper(const CudaRung& rung) {
 }
 
 cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream) {
-  const auto args = args_of<Bf16MatmulArgs>(product);
-  std::int64_t blocks = blocks_of(rung.tiling, args.m, args.n);
+  std::int64_t blocks = blocks_of(rung.tiling, product.m, product.n);
   if (blocks == 0) return cudaSuccess;
-  if (args.k == 0) return clear(args, stream);
+  if (product.k == 0) return clear(product, stream);
   if (rung.persistent) {
     std::int64_t most = 0;
     const auto status = count_resident(rung.tiling, most);
@@ -145,7 +151,8 @@ cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaS
     blocks = std::min(blocks, most);
   }
   return with_type<Ladder, true>(rung, [&](auto type) {
-    return start(rung.tiling, rung_kernel<decltype(type)>, args, blocks, stream);
+    using Type = decltype(type);
+    return start(rung.tiling, rung_kernel<Type>, args_of<ArgsOf<Type>>(product), blocks, stream);
   });
 }
 

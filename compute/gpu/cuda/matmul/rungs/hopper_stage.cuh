@@ -119,8 +119,26 @@ struct HopperRing {
   }
 };
 
-// block [kTile.threads()]: the producer, then one warpgroup per 64 rows; grid: one block per tile,
-// or fewer blocks that compute several tiles each; kTile.shared_bytes() of dynamic shared memory.
+// The Product of bf16 operands, with one warpgroup per 64 rows of the tile.
+template <Tiling kTile>
+struct Bf16Product {
+  template <class Team>
+  LAB_DEVICE static void add(hopper::WgmmaSums& sums, HopperRing<kTile>& ring, int stages,
+                             int group) {
+    for (int t = 0; t < stages; ++t) {
+      hopper::wait<WaitFor::Full>(&ring.full[ring.slot], ring.parity);
+      hopper::multiply_stage<kTile>(sums, ring.stage(), group);
+      hopper::wait_group<1>();  // the stage before this one has been read
+      if (t > 0) Team::release(ring.last_empty());
+      ring.advance();
+    }
+    hopper::finish(sums);
+    Team::release(ring.last_empty());
+  }
+};
+
+// block [kTile.threads()]: the producer, then the consumer warpgroups; grid: one block per tile, or
+// fewer blocks that compute several tiles each; kTile.shared_bytes() of dynamic shared memory.
 // Team defines the cooperation of blocks:
 //   Team::kReaders           number of blocks whose consumers read a stage that this block fills
 //   Team::rank()             rank of this block in its cluster
@@ -129,19 +147,23 @@ struct HopperRing {
 //   Team::fill<kTile>(stage, a, b, tile, term, full)   called by one thread: fills the stage of
 //                            the terms beginning at `term`; other blocks may copy parts of it
 //   Team::release(empty)     called by a consumer warp that has read the stage
-// and `output` how a consumer warpgroup writes its sums of a tile:
+// Product how a consumer warpgroup computes its sums of a tile:
+//   Product::add<Team>(sums, ring, stages, group)      sums += the products of the next `stages` >
+//   0
+//                            stages of the ring, each released when it has been read
+// and `output` how it writes them:
 //   output.write(sums, tile, group)
 //   output.finish()          called by each of its threads at the end
-template <Tiling kTile, class Team, class Output>
-LAB_DEVICE void ring_product(const HopperMaps& maps, const Bf16MatmulArgs& args,
-                             const Output& output) {
+template <Tiling kTile, class Product, class Team, class Args, class Output>
+LAB_DEVICE void ring_product(const HopperMaps& maps, const Args& args, const Output& output) {
   using Ring = HopperRing<kTile>;
+  constexpr int kBandRows = 2048;
   __shared__ hopper::Barrier full[kTile.stages];
   __shared__ hopper::Barrier empty[kTile.stages];
   LAB_DYNAMIC_SHARED(unsigned char, shared);
   Ring ring{hopper::first_stage(shared), full, empty};
   const int m = int(args.m), n = int(args.n);
-  const int tiles = (int(args.k) + kTile.k - 1) / kTile.k;
+  const int stages = (int(args.k) + kTile.k - 1) / kTile.k;
   if (simt::thread_idx().x == 0) {
     for (int s = 0; s < kTile.stages; ++s) {
       hopper::init(&full[s], 1);
@@ -155,8 +177,8 @@ LAB_DEVICE void ring_product(const HopperMaps& maps, const Bf16MatmulArgs& args,
   if (simt::thread_idx().x < kTile.producer_threads) {
     hopper::dealloc_registers<40>();
     if (simt::thread_idx().x == 0) {
-      for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
-        for (int t = 0; t < tiles; ++t) {
+      for_assigned_tiles<kTile, kBandRows>(m, n, Team::rank(), [&](const TileOrigin& tile) {
+        for (int t = 0; t < stages; ++t) {
           hopper::wait<WaitFor::Empty>(&empty[ring.slot], ring.parity ^ 1);  // initially free
           Team::template fill<kTile>(ring.stage(), maps.a, maps.b, tile, t * kTile.k,
                                      &full[ring.slot]);
@@ -168,17 +190,9 @@ LAB_DEVICE void ring_product(const HopperMaps& maps, const Bf16MatmulArgs& args,
   } else {
     hopper::alloc_registers<232>();
     const int group = (simt::thread_idx().x - kTile.producer_threads) / hopper::kWarpgroup;
-    for_assigned_tiles<kTile, 16>(m, n, Team::rank(), [&](const TileOrigin& tile) {
+    for_assigned_tiles<kTile, kBandRows>(m, n, Team::rank(), [&](const TileOrigin& tile) {
       hopper::WgmmaSums sums = {};
-      for (int t = 0; t < tiles; ++t) {
-        hopper::wait<WaitFor::Full>(&full[ring.slot], ring.parity);
-        hopper::multiply_stage<kTile>(sums, ring.stage(), group);
-        hopper::wait_group<1>();  // the stage of tile t - 1 has been read
-        if (t > 0) Team::release(ring.last_empty());
-        ring.advance();
-      }
-      hopper::finish(sums);
-      Team::release(ring.last_empty());
+      Product::template add<Team>(sums, ring, stages, group);
       output.write(sums, tile, group);
     });
     output.finish();

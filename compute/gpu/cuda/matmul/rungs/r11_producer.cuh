@@ -67,7 +67,7 @@ struct LoneBlock {
 // Launch geometry as for ring_product().
 template <Tiling kTile>
 LAB_DEVICE void multiply(ProducerRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
-  ring_product<kTile, LoneBlock>(maps, args, DirectOutput{args});
+  ring_product<kTile, Bf16Product<kTile>, LoneBlock>(maps, args, DirectOutput{args});
 }
 
 }  // namespace lab::cuda_matmul

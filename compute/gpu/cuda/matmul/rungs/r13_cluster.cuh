@@ -91,7 +91,8 @@ struct SharersOfB {
 // Launch geometry as for ring_product(), in clusters of kTile.cluster blocks.
 template <Tiling kTile>
 LAB_DEVICE void multiply(ClusterRung, const HopperMaps& maps, const Bf16MatmulArgs& args) {
-  ring_product<kTile, SharersOfB<kTile.cluster>>(maps, args, DirectOutput{args});
+  ring_product<kTile, Bf16Product<kTile>, SharersOfB<kTile.cluster>>(maps, args,
+                                                                     DirectOutput{args});
 }
 
 }  // namespace lab::cuda_matmul

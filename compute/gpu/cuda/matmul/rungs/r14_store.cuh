@@ -66,9 +66,9 @@ struct StagedOutput {
         for (int i = 0; i < kCPieceColumns / 8; ++i) {
           const auto& even = sums[piece * 4 + i];
           const auto& odd = sums[piece * 4 + (i ^ 2)];
-          const simt::Float2 pair{place.odd ? odd[2 * half] : even[2 * half],
-                                  place.odd ? odd[2 * half + 1] : even[2 * half + 1]};
-          simt::store(reinterpret_cast<float*>(buffer + place.offset(half, i)), pair);
+          hopper::store_pair(simt::shared_address(buffer) + place.offset(half, i),
+                             place.odd ? odd[2 * half] : even[2 * half],
+                             place.odd ? odd[2 * half + 1] : even[2 * half + 1]);
         }
       }
       hopper::publish_stores();
@@ -89,7 +89,7 @@ LAB_DEVICE void multiply(StoreRung, const HopperMaps& maps, const Bf16MatmulArgs
   LAB_DYNAMIC_SHARED(unsigned char, shared);
   const StagedOutput<kTile> output{hopper::first_stage(shared) + kTile.stages * kTile.stage_bytes(),
                                    maps.c};
-  ring_product<kTile, SharersOfB<kTile.cluster>>(maps, args, output);
+  ring_product<kTile, Bf16Product<kTile>, SharersOfB<kTile.cluster>>(maps, args, output);
 }
 
 }  // namespace lab::cuda_matmul

@@ -15,11 +15,12 @@
 #include "compute/gpu/cuda/matmul/rungs/r12_persistent.cuh"
 #include "compute/gpu/cuda/matmul/rungs/r13_cluster.cuh"
 #include "compute/gpu/cuda/matmul/rungs/r14_store.cuh"
+#include "compute/gpu/cuda/matmul/rungs/r15_wgmma_tf32.cuh"
 
 namespace lab::cuda_matmul {
 
 using Ladder = RungTypes<NaiveRung, CoalescedRung, SharedRung, ColumnRung, SquareRung, VectorRung,
                          WarpRung, AsyncRung, Tf32Rung, Bf16Rung, WgmmaRung, ProducerRung,
-                         PersistentRung, ClusterRung, StoreRung>;
+                         PersistentRung, ClusterRung, StoreRung, WgmmaTf32Rung>;
 
 }  // namespace lab::cuda_matmul

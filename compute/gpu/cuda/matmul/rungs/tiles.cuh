@@ -29,16 +29,21 @@ LAB_DEVICE TileOrigin tile_origin(int m, int n) {
 }
 
 // For persistent blocks: calls work(tile) for each tile of this block, which has rank `rank` in its
-// cluster. A cluster takes kTile.cluster tiles at a time, one below the other. The lower ones may
-// be outside C, so that all blocks of a cluster get the same number of tiles.
-template <Tiling kTile, int kBand, class Work>
+// cluster, in bands of kBandRows rows. A cluster takes kTile.cluster adjacent tiles at a time. All
+// but the first may be outside C, so that all blocks of a cluster get the same number of tiles.
+template <Tiling kTile, int kBandRows, class Work>
 LAB_DEVICE void for_assigned_tiles(int m, int n, int rank, const Work& work) {
   constexpr Tiling kWhole = kTile.of_cluster();
+  static_assert(kBandRows % kWhole.m == 0);
   const int count = ((m + kWhole.m - 1) / kWhole.m) * ((n + kWhole.n - 1) / kWhole.n);
   const int step = simt::grid_dim().x / kTile.cluster;
   for (int i = simt::block_idx().x / kTile.cluster; i < count; i += step) {
-    TileOrigin tile = tile_at<kWhole, kBand / kTile.cluster>(i, m, n);
-    tile.row += rank * kTile.m;
+    TileOrigin tile = tile_at<kWhole, kBandRows / kWhole.m>(i, m, n);
+    if constexpr (kTile.beside) {
+      tile.col += rank * kTile.n;
+    } else {
+      tile.row += rank * kTile.m;
+    }
     work(tile);
   }
 }

@@ -135,8 +135,8 @@ void expect_exact(const Kernel& kernel, std::int64_t gap) {
   }
 }
 
-void expect_within_bound(const Kernel& kernel, const Mnk& shape) {
-  with_factors(kernel, shape, 0, Values::Uniform, [&](const auto& in) {
+void expect_within_bound(const Kernel& kernel, const Mnk& shape, Values values = Values::Uniform) {
+  with_factors(kernel, shape, 0, values, [&](const auto& in) {
     ASSERT_TRUE(takes(kernel, in));
     EXPECT_TRUE(within(in, run(kernel, in), bound_of(kernel.precision, shape.k)));
   });
@@ -155,6 +155,10 @@ TEST_P(SmallKernel, WritesOnlyWithinRows) {
 TEST_P(SmallKernel, StaysWithinErrorBound) {
   const std::int64_t piece = GetParam().piece();
   expect_within_bound(GetParam(), piece == 8 ? Mnk{35, 72, 136} : Mnk{35, 44, 132});
+}
+
+TEST_P(SmallKernel, RoundsOperandsToNearest) {
+  expect_within_bound(GetParam(), {8, 8, 16}, Values::BetweenTf32);
 }
 
 TEST_P(SmallKernel, IsIndependentOfThreadOrder) {
@@ -178,6 +182,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, LaunchedKernel, ::testing::ValuesIn(launched_ke
 
 constexpr Tiling kAlone{.m = 8, .n = 16, .k = 8};
 constexpr Tiling kPaired{.m = 8, .n = 16, .k = 8, .cluster = 2};
+constexpr Tiling kBeside{.m = 8, .n = 16, .k = 8, .cluster = 2, .beside = true};
 
 // Returns the tiles of C visited by all blocks of the grid, sorted. Fails the test if the first
 // tile of a cluster is outside C.
@@ -187,10 +192,12 @@ std::vector<std::pair<int, int>> tiles_of_grid(int blocks, int m, int n) {
   std::vector<int> counts(static_cast<std::size_t>(blocks));
   simt::launch({.grid = {blocks}, .block = {1}}, [&] {
     const int block = simt::block_idx().x;
-    for_assigned_tiles<kTile, 4>(m, n, block % kTile.cluster, [&](const TileOrigin& tile) {
+    const int rank = block % kTile.cluster;
+    for_assigned_tiles<kTile, 32>(m, n, rank, [&](const TileOrigin& tile) {
       ++counts[static_cast<std::size_t>(block)];
-      EXPECT_LT(tile.row - block % kTile.cluster * kTile.m, m);
-      if (tile.row < m) tiles.emplace_back(tile.row, tile.col);
+      EXPECT_LT(tile.row - (kTile.beside ? 0 : rank * kTile.m), m);
+      EXPECT_LT(tile.col - (kTile.beside ? rank * kTile.n : 0), n);
+      if (tile.row < m && tile.col < n) tiles.emplace_back(tile.row, tile.col);
     });
   });
   for (std::size_t i = 0; i < counts.size(); ++i) {  // unequal counts would deadlock a cluster
@@ -210,6 +217,7 @@ TEST(Raster, PersistentBlocksVisitEachTileOnce) {
     for (const int blocks : {2, 6, 1000}) {
       EXPECT_EQ(tiles_of_grid<kAlone>(blocks, m, n), want);
       EXPECT_EQ(tiles_of_grid<kPaired>(blocks, m, n), want);
+      EXPECT_EQ(tiles_of_grid<kBeside>(blocks, m, n), want);
     }
   }
 }
@@ -254,6 +262,78 @@ TEST(StagedPiece, StoresMeetInNoBank) {
       banks.insert({offset / 4 % 32, offset / 4 % 32 + 1});
     }
     EXPECT_EQ(banks.size(), 32U) << pass;
+  }
+}
+
+// Where the copy engine has the 4 bytes of this row and column of a box of 32 columns.
+int place_in_box(int row, int col) {
+  return row * 128 + (col / 4 ^ row % 8) * 16 + col % 4 * 4;
+}
+
+// The column of C, of a warp's pair, that is this row of the 16 of C^T that the warp multiplies.
+int column_of(int warp, int row) {
+  return lane_columns(warp, row % 8 * 4).first() + row / 8;
+}
+
+TEST(LaneColumns, AreAllColumnsOfAPairOfWarps) {
+  std::set<int> columns;
+  for (const int warp : {2, 3}) {
+    for (int row = 0; row < 16; ++row) columns.insert(column_of(warp, row));
+  }
+  EXPECT_EQ(columns.size(), 32U);
+  EXPECT_EQ(*columns.begin(), 0);
+  EXPECT_EQ(*columns.rbegin(), 31);
+}
+
+TEST(LaneColumns, LoadsWhatTheInstructionTakesFromTheLane) {
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int step = 0; step < 4; ++step) {
+        for (int i = 0; i < 4; ++i) {
+          const auto place = simt::tf32_fragment_a(lane, i);
+          const int offset = lane_columns(warp, lane).load_offset(step, i / 2) + i % 2 * 4;
+          EXPECT_EQ(offset, place_in_box(8 * step + place.col, column_of(warp, place.row)))
+              << "warp " << warp << ", lane " << lane << ", step " << step << ", element " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(LaneColumns, StoresEachSumWhereTheCopyEngineExpectsIt) {
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const LaneColumns columns = lane_columns(warp, lane);
+      for (const bool second : {false, true}) {
+        const int row = columns.row(second);
+        for (const int half : {0, 1}) {
+          const auto place = simt::fragment_c(lane, 2 * half + row % 2);
+          EXPECT_EQ(place.col, row);
+          EXPECT_EQ(columns.store_offset(3, second) + 4 * half,
+                    place_in_box(24 + row, column_of(warp, place.row)))
+              << "warp " << warp << ", lane " << lane << ", row " << row;
+        }
+      }
+    }
+  }
+}
+
+// As StagedPiece.StoresMeetInNoBank, for loads too.
+TEST(LaneColumns, MeetInNoBank) {
+  for (int warp = 0; warp < 4; ++warp) {
+    for (const int first : {0, 16}) {
+      for (const int half : {0, 1}) {
+        std::set<int> loads, stores;
+        for (int lane = first; lane < first + 16; ++lane) {
+          const int load = lane_columns(warp, lane).load_offset(1, half) / 4 % 32;
+          const int store = lane_columns(warp, lane).store_offset(1, half == 1) / 4 % 32;
+          loads.insert({load, load + 1});
+          stores.insert({store, store + 1});
+        }
+        EXPECT_EQ(loads.size(), 32U) << warp << " " << first << " " << half;
+        EXPECT_EQ(stores.size(), 32U) << warp << " " << first << " " << half;
+      }
+    }
   }
 }
 

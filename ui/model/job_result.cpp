@@ -51,7 +51,7 @@ std::string fastest_transfer(const TransferResults& results) {
 }  // namespace
 
 std::string result_of(const TransferResults& results) {
-  const std::vector<std::int64_t> sizes = results.copy_sizes();
+  const std::vector<std::int64_t>& sizes = results.copy_sizes();
   if (sizes.empty()) return fastest_transfer(results);
   const TransferSample* best = nullptr;
   for (const auto& [from, to] : results.pairs()) {

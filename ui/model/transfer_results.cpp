@@ -85,6 +85,10 @@ TransferCase& TransferResults::at(const Result& r) {
 void TransferResults::add(const TransferSample& s, double t_s) {
   TransferCase& c = at(s);
   add_to_curve(c, s);
+  if (s.op == TransferOp::Copy) {
+    const auto at = std::ranges::lower_bound(copy_sizes_, s.bytes);
+    if (at == copy_sizes_.end() || *at != s.bytes) copy_sizes_.insert(at, s.bytes);
+  }
   if (!request.live) return;
   c.live_t_s.push_back(t_s - started_t_s);
   c.live_gb_per_s.push_back(s.gb_per_s);
@@ -104,17 +108,6 @@ const TransferSample* TransferResults::best_copy(Device from, Device to, std::in
     }
   }
   return best;
-}
-
-std::vector<std::int64_t> TransferResults::copy_sizes() const {
-  std::vector<std::int64_t> sizes;
-  for (const TransferCase& c : cases) {
-    if (c.op != TransferOp::Copy) continue;
-    for (const TransferSample& s : c.samples) sizes.push_back(s.bytes);
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
 }
 
 std::vector<std::pair<Device, Device>> TransferResults::pairs() const {

@@ -45,7 +45,8 @@ struct TransferResults {
   void add(const TransferFit& fit);
   // The fastest copy of `bytes` from one device to the other; null: none was measured.
   const TransferSample* best_copy(Device from, Device to, std::int64_t bytes) const;
-  std::vector<std::int64_t> copy_sizes() const;  // of any pair, ascending
+  // Of any pair, ascending.
+  const std::vector<std::int64_t>& copy_sizes() const { return copy_sizes_; }
   // Source and destination of the cases, in order of arrival.
   std::vector<std::pair<Device, Device>> pairs() const;
 
@@ -53,6 +54,8 @@ struct TransferResults {
   // Finds or adds the case of a sample or a fit.
   template <typename Result>
   TransferCase& at(const Result& result);
+
+  std::vector<std::int64_t> copy_sizes_;
 };
 
 // The levels whose line describes their samples: "85.0 ns per call, then 95.1 GB/s in L1, up

@@ -315,7 +315,7 @@ TEST_F(ModelTest, TransferCasesHaveFits) {
   ASSERT_NE(results.best_copy(cpu(), cpu(), kKiB), nullptr);
   EXPECT_EQ(results.best_copy(cpu(), cpu(), kKiB)->gb_per_s, 5) << "of that size, not the best";
   EXPECT_EQ(results.best_copy(cpu(1), cpu(), kKiB), nullptr);
-  EXPECT_EQ(results.copy_sizes(), (std::vector<std::int64_t>{kKiB, kMiB}));
+  EXPECT_EQ(results.copy_sizes(), (std::vector<std::int64_t>{kKiB, kMiB})) << "each once";
   EXPECT_EQ(results.pairs().size(), 2U);
   EXPECT_EQ(sentence(fit),
             "2.00 µs per call, then 95.0 GB/s in L1, up to 16.0 KiB; 20.0 GB/s in memory.");

@@ -106,7 +106,7 @@ bool has_transfer_matrix(const Panel& p, const TransferResults& results) {
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
   const TransferResults& results = shown(kept);
-  const std::vector<std::int64_t> sizes = results.copy_sizes();
+  const std::vector<std::int64_t>& sizes = results.copy_sizes();
   constexpr float kSizeUnits = 220;  // of the choice of a size
   Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
             {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "

@@ -55,6 +55,22 @@ void add_users(std::set<Device>& all, const Silicon& silicon, const std::vector<
   if (users.erase(device) != 0) all.insert(users.begin(), users.end());
 }
 
+std::map<Device, std::vector<Device>> sharers_of(const std::vector<SiliconCore>& cores) {
+  std::map<Device, std::set<Device>> all;
+  for (const SiliconCore& core : cores) {
+    std::set<Device> users(core.others.begin(), core.others.end());
+    if (users.empty()) continue;
+    users.insert(core.device);
+    for (const Device user : users) all[user].insert(users.begin(), users.end());
+  }
+  std::map<Device, std::vector<Device>> sharers;
+  for (auto& [device, users] : all) {
+    users.erase(device);
+    sharers.try_emplace(device, users.begin(), users.end());
+  }
+  return sharers;
+}
+
 }  // namespace
 
 Silicon silicon_of(std::span<const DeviceInfo> devices) {
@@ -94,15 +110,13 @@ Silicon silicon_of(std::span<const DeviceInfo> devices) {
       }
     }
   }
+  silicon.core_sharers = sharers_of(silicon.cores);
   return silicon;
 }
 
-std::vector<Device> core_sharers(const Silicon& silicon, Device device) {
-  std::set<Device> all;
-  for (std::size_t i = 0; i < silicon.cores.size(); ++i) {
-    add_users(all, silicon, {static_cast<int>(i)}, device);
-  }
-  return {all.begin(), all.end()};
+std::span<const Device> core_sharers(const Silicon& silicon, Device device) {
+  const auto found = silicon.core_sharers.find(device);
+  return found == silicon.core_sharers.end() ? std::span<const Device>() : found->second;
 }
 
 std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level) {

@@ -2,6 +2,7 @@
 // The cores and caches of a whole machine, which its CPU devices divide among them.
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,13 +34,14 @@ struct SiliconPackage {
 struct Silicon {
   std::vector<SiliconCore> cores;
   std::vector<SiliconCache> caches;
-  std::vector<SiliconPackage> packages;  // ascending in number
+  std::vector<SiliconPackage> packages;                // ascending in number
+  std::map<Device, std::vector<Device>> core_sharers;  // of each device that shares a core
 };
 
 Silicon silicon_of(std::span<const DeviceInfo> devices);
 
-// The other devices that have a core which the device has, ascending.
-std::vector<Device> core_sharers(const Silicon& silicon, Device device);
+// The other devices that have a core which the device has, ascending. Refers to `silicon`.
+std::span<const Device> core_sharers(const Silicon& silicon, Device device);
 // The other devices that use a cache of this level which the device uses, ascending.
 std::vector<Device> cache_sharers(const Silicon& silicon, Device device, int level);
 

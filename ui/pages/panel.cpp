@@ -473,7 +473,7 @@ std::string core_numbers(const DeviceInfo& info) {
   return cores.size() == 1 ? trf("core {}", cores.front()) : trf("cores {}", number_ranges(cores));
 }
 
-std::string with_sharers(const std::string& text, const std::vector<Device>& sharers) {
+std::string with_sharers(const std::string& text, std::span<const Device> sharers) {
   constexpr std::size_t kNamed = 3;
   if (sharers.empty()) return text;
   if (sharers.size() > kNamed) {

@@ -277,7 +277,7 @@ void draw_device_label(const Ui& ui, const DeviceLabel& label, ImVec2 left_middl
 // "core 0", "cores 0 to 3, 8": as numbered by the operating system.
 std::string core_numbers(const DeviceInfo& info);
 // "core 0, shared with cpu:1": the text and the devices that share what it names, if any.
-std::string with_sharers(const std::string& text, const std::vector<Device>& sharers);
+std::string with_sharers(const std::string& text, std::span<const Device> sharers);
 // "0 to 63, 128": three or more consecutive numbers as a range.
 std::string number_ranges(std::span<const int> values);
 // Returns nullopt if none of the devices is a CPU device.

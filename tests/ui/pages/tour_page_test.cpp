@@ -463,6 +463,21 @@ TEST(TourPortraitText, IgnoresCachesOfCoresThatADeviceLacks) {
   for (const ui::SiliconCache& cache : silicon.caches) EXPECT_EQ(cache.cores, std::vector<int>{0});
 }
 
+TEST(TourPortraitText, KnowsWhichDevicesShareCores) {
+  MachineInfo machine = machine_of(3);
+  machine.devices[0].cores = {0, 1};
+  machine.devices[1].cores = {1, 2};
+  machine.devices[2].cores = {3};
+  const ui::Silicon silicon = ui::silicon_of(machine.devices);
+  const auto sharers = [&](int device) {
+    const auto all = ui::core_sharers(silicon, cpu(device));
+    return std::vector<Device>(all.begin(), all.end());
+  };
+  EXPECT_EQ(sharers(0), std::vector{cpu(1)});
+  EXPECT_EQ(sharers(1), std::vector{cpu(0)});
+  EXPECT_TRUE(sharers(2).empty());
+}
+
 TEST(TourPortraitText, NamesAllDevicesOfASharedCore) {
   MachineInfo machine = machine_of(2);
   machine.devices[1].cores = machine.devices[0].cores;

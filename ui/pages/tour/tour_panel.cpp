@@ -131,16 +131,11 @@ void run_state(const Panel& p) {
   caption(ui, text);
 }
 
-bool share_cores(const Silicon& silicon) {
-  return std::ranges::any_of(silicon.cores,
-                             [](const SiliconCore& core) { return !core.others.empty(); });
-}
-
 const char* what_it_measures(const Panel& p) {
   if (timed_devices(p).size() < 2) {
     return tr("Four short measurements. Each leads to the page that explains it.");
   }
-  if (share_cores(*p.model.silicon())) {
+  if (!p.model.silicon()->core_sharers.empty()) {
     return tr(
         "Four short measurements per device, one device after another. Some share cores, so "
         "their figures do not add up.");

@@ -294,8 +294,35 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
 
 // --- labels of reference lines --------------------------------------------------------------
 
+namespace {
+
+// Reads the columns of the box only, of which a line of any length has one stroke each.
+bool covers(const Box& box, std::span<const Stroke> line) {
+  auto stroke = std::ranges::lower_bound(line, std::floor(box.min.x), {}, &Stroke::column);
+  for (; stroke != line.end() && stroke->column <= box.max.x; ++stroke) {
+    if (stroke->low <= box.max.y && stroke->high >= box.min.y) return true;
+  }
+  return false;
+}
+
+std::vector<Stroke> strokes_of(const Frame& f, const Curve& c) {
+  if (!c.pixels) return envelope(pixels_of(f, c), f.area_min.x, f.area_max.x);
+  if (!c.pixels->strokes.empty()) return c.pixels->strokes;
+  std::vector<Stroke> strokes;
+  const std::span<const ImVec2> points = c.pixels->points;
+  std::size_t begin = 0;
+  for (const std::size_t end : c.pixels->run_ends) {
+    const auto run = envelope(points.subspan(begin, end - begin), f.area_min.x, f.area_max.x);
+    strokes.insert(strokes.end(), run.begin(), run.end());
+    begin = end;
+  }
+  return strokes;
+}
+
+}  // namespace
+
 Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
-                          std::span<const std::vector<ImVec2>> lines, std::span<const Box> taken) {
+                          std::span<const std::vector<Stroke>> lines, std::span<const Box> taken) {
   const float width = preferred.max.x - preferred.min.x;
   const float height = preferred.max.y - preferred.min.y;
   const float near =
@@ -312,7 +339,7 @@ Box place_reference_label(const Box& preferred, float line, float step, const Bo
         continue;
       }
       const auto covered = std::ranges::count_if(
-          lines, [&](const std::vector<ImVec2>& path) { return covers(box, path); });
+          lines, [&](const std::vector<Stroke>& strokes) { return covers(box, strokes); });
       if (covered >= fewest) continue;
       fewest = covered;
       best = box;
@@ -344,13 +371,12 @@ void draw_references(const Frame& f) {
   // leaves that place if a curve passes there.
   std::sort(labels.begin(), labels.end(),
             [](const auto& a, const auto& b) { return a.line < b.line; });
-  std::vector<std::vector<ImVec2>> paths;
+  std::vector<std::vector<Stroke>> lines;
   if (!labels.empty()) {
-    for (const Curve& c : f.curves) paths.push_back(pixels_of(f, c));
+    for (const Curve& c : f.curves) lines.push_back(strokes_of(f, c));
     for (const Mark& mark : f.options.marks) {
       if (!can_show(f.x.scale, mark.x)) continue;
-      const float x = f.x.pixel(mark.x);
-      paths.push_back({{x, f.area_min.y}, {x, f.area_max.y}});
+      lines.push_back({{std::floor(f.x.pixel(mark.x)), f.area_min.y, f.area_max.y}});
     }
   }
   std::vector<Box> taken;
@@ -364,7 +390,7 @@ void draw_references(const Frame& f) {
         fitted_text(f.small_font(), f.area_max.x - left - ui.px(6), l.reference->label);
     const float width = text_size(f.small_font(), label).x + ui.px(6);
     const Box box = place_reference_label({{left, l.top}, {left + width, l.top + height}}, l.line,
-                                          ui.px(24), {f.area_min, f.area_max}, paths, taken);
+                                          ui.px(24), {f.area_min, f.area_max}, lines, taken);
     taken.push_back(box);
     list->AddRectFilled(box.min, box.max, styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
     draw_text(list, f.small_font(), {box.min.x + ui.px(3), box.min.y}, ui.theme->muted, label);

@@ -90,9 +90,10 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
 
 // Returns the first box along a reference line at height `line` that covers none of `lines` and is
 // not `taken`: at `preferred`, else on the other side of the line or further from it, else
-// moved to the right by `step`. If there is none, the box that covers the fewest lines.
+// moved to the right by `step`. If there is none, the box that covers the fewest lines. A line is
+// given by its strokes in ascending columns, whose number does not grow with the line's points.
 Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
-                          std::span<const std::vector<ImVec2>> lines, std::span<const Box> taken);
+                          std::span<const std::vector<Stroke>> lines, std::span<const Box> taken);
 
 // --- mouse and menu -------------------------------------------------------------------------
 // Pan, zoom, box zoom and reset by mouse; opens the menu. Changes take effect in the next frame.

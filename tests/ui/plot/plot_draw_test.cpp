@@ -81,28 +81,60 @@ TEST(PlaceLineLabels, OmitsLabelsWithoutRoom) {
 
 const Box kOnLeft{{0, 52}, {30, 62}};  // below a line at 50
 
+std::vector<Stroke> strokes(std::span<const ImVec2> line) {
+  return envelope(line, kArea.min.x, kArea.max.x);
+}
+
 TEST(PlaceReferenceLabel, KeepsItsPlaceBesideNoCurve) {
-  const std::vector<std::vector<ImVec2>> lines = {level_line(20)};
+  const std::vector<std::vector<Stroke>> lines = {strokes(level_line(20))};
   const Box box = place_reference_label(kOnLeft, 50, 10, kArea, lines, {});
   EXPECT_EQ(box.min.x, kOnLeft.min.x);
   EXPECT_EQ(box.min.y, kOnLeft.min.y);
 }
 
 TEST(PlaceReferenceLabel, LeavesACurve) {
-  const std::vector<std::vector<ImVec2>> below = {{{0, 50}, {40, 90}}};
+  const std::vector<std::vector<Stroke>> below = {
+      strokes(std::array<ImVec2, 2>{{{0, 50}, {40, 90}}})};
   const Box above = place_reference_label(kOnLeft, 50, 10, kArea, below, {});
   EXPECT_EQ(above.min.x, 0);
   EXPECT_LT(above.max.y, 50);
-  const std::vector<std::vector<ImVec2>> falling = {{{0, 0}, {20, 100}}};
-  const Box right = place_reference_label(kOnLeft, 50, 10, kArea, falling, {});
+  const std::array<ImVec2, 2> falling = {ImVec2{0, 0}, ImVec2{20, 100}};
+  const std::vector<std::vector<Stroke>> steep = {strokes(falling)};
+  const Box right = place_reference_label(kOnLeft, 50, 10, kArea, steep, {});
   EXPECT_GT(right.min.x, 0) << "it crosses both sides of the line on the left";
-  EXPECT_FALSE(crosses(right, falling[0][0], falling[0][1]));
+  EXPECT_FALSE(crosses(right, falling[0], falling[1]));
 }
 
 TEST(PlaceReferenceLabel, LeavesANoisyCurveThatFollowsItsLine) {
-  const std::vector<std::vector<ImVec2>> noisy = {{{0, 47}, {30, 53}, {60, 47}, {100, 53}}};
+  const std::array<ImVec2, 4> points = {ImVec2{0, 47}, ImVec2{30, 53}, ImVec2{60, 47},
+                                        ImVec2{100, 53}};
+  const std::vector<std::vector<Stroke>> noisy = {strokes(points)};
   const Box box = place_reference_label(kOnLeft, 50, 10, kArea, noisy, {});
   EXPECT_TRUE(box.min.y > 53 || box.max.y < 47);
+}
+
+// Many noisy curves cover the line everywhere but on the right, where each leaves a gap above it.
+TEST(PlaceReferenceLabel, FindsTheGapOfManyNoisyCurvesByTheirColumns) {
+  constexpr int kPoints = 20'000;
+  std::vector<std::vector<ImVec2>> curves(20);
+  std::vector<std::vector<Stroke>> lines;
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    for (int i = 0; i < kPoints; ++i) {
+      const float x = 200.0F * static_cast<float>(i) / kPoints;
+      const float top = x > 120 ? 51.0F : 10.0F;
+      curves[c].emplace_back(x, i % 2 == 0 ? top + static_cast<float>(c) / 20 : 90.0F);
+    }
+    lines.push_back(strokes(curves[c]));
+    EXPECT_LE(lines[c].size(), 201U) << "the search reads one stroke per column";
+  }
+  const Box box = place_reference_label(kOnLeft, 50, 10, kArea, lines, {});
+  EXPECT_GT(box.min.x, 120);
+  EXPECT_LT(box.max.y, 51);
+  for (const std::vector<ImVec2>& curve : curves) {
+    for (std::size_t i = 1; i < curve.size(); ++i) {
+      ASSERT_FALSE(crosses(box, curve[i - 1], curve[i])) << i;
+    }
+  }
 }
 
 TEST(PlaceReferenceLabel, AvoidsOtherLabels) {

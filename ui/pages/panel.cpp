@@ -362,6 +362,27 @@ Card::~Card() {
   end_card(ui_);
 }
 
+namespace {
+
+CardOptions placed(const Panel& p, const std::string& path, CardOptions options) {
+  options.least = place_form(p, path);
+  return options;
+}
+
+}  // namespace
+
+FormCard::FormCard(const Panel& p, const std::string& path, std::string_view title,
+                   CardOptions options)
+    : Card(p, path, title, placed(p, path, options)) {
+  constexpr float kLow = 760;  // units
+  const bool low = !p.folded() && ImGui::GetIO().DisplaySize.y < p.ui.px(kLow);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(low ? 6 : 8)});
+}
+
+FormCard::~FormCard() {
+  ImGui::PopStyleVar();
+}
+
 Fields::Fields(const Panel& p)
     : ui_(p.ui),
       columns_(p.folded() ? std::clamp(static_cast<int>(width_left(p) / 190), 1, 4) : 1) {}

@@ -162,6 +162,17 @@ class Card {
   bool visible_;
 };
 
+// The card of a form, placed by place_form(). In a low window, its fields are closer together, so
+// that it is in sight as a whole.
+class FormCard : public Card {
+ public:
+  FormCard(const Panel& p, const std::string& path, std::string_view title,
+           CardOptions options = {});
+  ~FormCard();
+  FormCard(const FormCard&) = delete;
+  FormCard& operator=(const FormCard&) = delete;
+};
+
 // Layout of form fields: one column in the left form, several in the folded form.
 class Fields {
  public:

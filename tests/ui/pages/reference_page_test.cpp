@@ -172,5 +172,16 @@ TEST(ReferencePage, DrawsEveryStateAtEverySize) {
   }
 }
 
+TEST(ReferenceField, LeavesTheTransfersFormInSight) {
+  Model model(machine_of(1));
+  model.set_references({reference_machine()});
+  Lab lab(std::move(model), 1, {1280, 720});
+  lab.open(Page::Transfers);
+  lab.frames(6);
+  EXPECT_TRUE(lab.visible("transfers/reference"));
+  EXPECT_EQ(lab.backend.find("transfers/form")->max.y, lab.backend.find("transfers/nothing")->max.y)
+      << "both end where the page does";
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -227,9 +227,9 @@ TEST_F(TrainingPage, OnlyTheLiveFieldsCanBeChangedWhileItRuns) {
   for (const char* path : {"training/lr", "training/epochs"}) {
     EXPECT_TRUE(lab.backend.find(path)->enabled) << path;
   }
-  EXPECT_TRUE(lab.visible("training/live"));
+  EXPECT_EQ(lab.backend.find("training/form")->value, "Changes apply at once");
   show(make_scene(Page::Training, Scene::Done));
-  EXPECT_FALSE(lab.visible("training/live"));
+  EXPECT_EQ(lab.backend.find("training/form")->value, "");
 }
 
 TEST_F(TrainingPage, TheFormFitsASmallWindow) {
@@ -242,6 +242,28 @@ TEST_F(TrainingPage, TheFormFitsASmallWindow) {
     EXPECT_EQ(lab.backend.find("training/form")->max.y, lab.backend.find("training/nothing")->max.y)
         << devices << " devices: both end where the page does";
   }
+}
+
+TEST_F(TrainingPage, TheFormFitsASmallWindowDuringARunAndBeforeALongOne) {
+  ImGui::GetIO().DisplaySize.y = 720;
+  ui::Model model(machine_of(4));
+  lab.view.forms.training.devices.assign(4, true);
+  show(model);
+  lab.frames(6);
+  const float end = lab.backend.find("training/nothing")->max.y;
+  const StartTraining request = to_command(lab.view.forms.training, model.machine());
+  model.apply(event(1, 1, TrainingRate{request, 500, 2000}));
+  model.apply(event(1, 2, JobStarted{"Training", request}));
+  model.apply(event(1, 3, training_started(true)));
+  lab.show(model);
+  lab.frames(6);
+  EXPECT_TRUE(lab.visible("training/stop_after_epoch"));
+  EXPECT_EQ(lab.backend.find("training/form")->max.y, end);
+  model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  lab.show(std::move(model));
+  lab.frames(6);
+  EXPECT_TRUE(lab.visible("training/two_minutes"));
+  EXPECT_EQ(lab.backend.find("training/form")->max.y, end);
 }
 
 TEST_F(TrainingPage, AnEmptyPageSaysHowLongTheTrainingTakes) {

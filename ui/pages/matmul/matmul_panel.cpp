@@ -131,7 +131,7 @@ std::string settings_text(const Panel& p, const MatmulForm& form) {
 
 void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
-  Card card(p, "matmul/form", tr("Settings"), {.least = place_form(p, "matmul/form")});
+  const FormCard card(p, "matmul/form", tr("Settings"));
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(p, Page::Matmul, "matmul/settings", form.settings_open,

@@ -152,7 +152,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
 
 void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  Card card(p, "memory/form", tr("New tensor"), {.least = place_form(p, "memory/form")});
+  const FormCard card(p, "memory/form", tr("New tensor"));
   if (!card) return;
   room_for_actions(p);
   const std::vector<std::string> devices = device_names(p.model.machine());

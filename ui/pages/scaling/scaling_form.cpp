@@ -217,7 +217,7 @@ void predict_button(const Panel& p, const ScalingForm& form) {
 
 void draw_scaling_form(const Panel& p) {
   ScalingForm& form = p.view.forms.scaling;
-  Card card(p, "scaling/form", tr("Settings"), {.least = place_form(p, "scaling/form")});
+  const FormCard card(p, "scaling/form", tr("Settings"));
   if (!card) return;
   room_for_actions(p);
   const std::string error = problem([&] { return to_command(form, p.model.machine(), true); });

@@ -22,13 +22,24 @@ std::string live_lock_reason(const Panel& p) {
   return ranks ? tr("Locked: a training of several processes keeps its settings.") : "";
 }
 
+namespace {
+
+constexpr const char* kLiveNote = LAB_TEXT("Changes apply at once");
+constexpr const char* kLiveHint =
+    LAB_TEXT("The next step uses the new value; a line on the curve marks the change.");
+
+bool applies_changes(const Panel& p) {
+  return running_training(p) != nullptr && live_lock_reason(p).empty();
+}
+
+}  // namespace
+
 void draw_live_note(const Panel& p, const char* path) {
-  if (running_training(p) == nullptr || !live_lock_reason(p).empty()) return;
-  const char* const text = tr("Changes apply at once");
+  if (!p.folded() || !applies_changes(p)) return;
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(6));
-  caption(p.ui, text);
-  record_item(p.ui, path, "text", text);
-  hint(p.ui, tr("The next step uses the new value; a line on the curve marks the change."));
+  caption(p.ui, tr(kLiveNote));
+  record_item(p.ui, path, "text", tr(kLiveNote));
+  hint(p.ui, tr(kLiveHint));
 }
 
 namespace {
@@ -287,8 +298,10 @@ void fields_of_form(const Panel& p, TrainingForm& form) {
 
 void draw_training_form(const Panel& p) {
   TrainingForm& form = p.view.forms.training;
-  const float least = place_form(p, "training/form");
-  Card card(p, "training/form", tr("Settings"), {.least = least});
+  // Folded, the buttons are beside the title.
+  const bool live = !p.folded() && applies_changes(p);
+  const FormCard card(p, "training/form", tr("Settings"),
+                      {.hint = live ? tr(kLiveHint) : "", .note = live ? tr(kLiveNote) : ""});
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(p, Page::Training, "training/settings", form.settings_open,

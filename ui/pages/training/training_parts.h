@@ -25,8 +25,8 @@ void draw_not_kept(const Panel& p, const std::string& path);
 std::string lock_reason(const Panel& p);
 // The same for the fields that a running training takes over: learning rate, epochs and shares.
 std::string live_lock_reason(const Panel& p);
-// Below such fields while a training runs: says that it takes over a change. Nothing if they are
-// locked.
+// Below such fields of a folded form while a training runs: says that it takes over a change, as
+// the title of the other form does. Nothing if they are locked.
 void draw_live_note(const Panel& p, const char* path);
 
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.

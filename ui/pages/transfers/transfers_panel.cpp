@@ -122,7 +122,7 @@ std::string settings_text(const TransferForm& form) {
 
 void transfers_form(const Panel& p) {
   TransferForm& form = p.view.forms.transfers;
-  Card card(p, "transfers/form", tr("Settings"), {.least = place_form(p, "transfers/form")});
+  const FormCard card(p, "transfers/form", tr("Settings"));
   if (!card) return;
   room_for_actions(p);
   const bool fields = settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,

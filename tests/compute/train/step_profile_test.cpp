@@ -56,7 +56,8 @@ TEST_F(StepProfileTest, HasARowForEachPartInStepOrder) {
 TEST(StepProfileOnGpu, HasNoThreads) {
   Machine machine({.emulated_gpus = 1});
   const nn::Network network(nn::plan_model("mlp"), machine.at(emulated_gpu(0)), 8);
-  EXPECT_EQ(StepProfile(network, {.device = emulated_gpu(0)}).result().threads, 0);
+  const ProfileSetup setup{.device = emulated_gpu(0), .kernels = {Kernels::Lab}};
+  EXPECT_EQ(StepProfile(network, setup).result().threads, 0);
 }
 
 TEST_F(StepProfileTest, ExcludesWarmUpAndPartialBatches) {

@@ -365,6 +365,16 @@ std::vector<std::string> checks_of(const Probe& probe) {
   return names;
 }
 
+TEST(LessonChecks, NameAllPlantedFaultsThatAreFoundInOneStatement) {
+  Probe probe(2);
+  run(probe, lesson("equal"));
+  const std::vector<std::string> checks = checks_of(probe);
+  EXPECT_EQ(std::ranges::count(checks, "all 4 planted faults are found"), 1);
+  EXPECT_TRUE(std::ranges::none_of(checks, [](const std::string& what) {
+    return what.starts_with("the planted fault is found");
+  }));
+}
+
 TEST(LessonSums, RunOnTheGpusOfTheMachine) {
   Probe probe(MachineOptions{.emulated_gpus = 3});
   run(probe, lesson("allreduce", 3));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compute/core/events/measured_cases.h"
+
 namespace lab::ui {
 namespace {
 
@@ -19,12 +21,11 @@ std::size_t thread_counts(const StartTransfers& request, const DeviceInfo& to) {
 // by either of two GPUs.
 std::size_t gpu_ways(TransferOp op, Device from, Device to) {
   const bool within = from == to, peers = !within && is_gpu(from) && is_gpu(to);
-  const bool from_host = !is_gpu(from);
   switch (op) {
     case TransferOp::Copy: return within ? 2 : peers ? 6 : 3;
     case TransferOp::Pieces: return within || peers ? 2 : 3;
-    case TransferOp::Both: return within ? 0 : peers ? 4 : from_host ? 2 : 0;
-    case TransferOp::Chase: return within || peers || from_host ? 1 : 0;
+    case TransferOp::Both: return peers ? 4 : 2;
+    case TransferOp::Chase: return 1;
     default: return 0;
   }
 }
@@ -32,14 +33,13 @@ std::size_t gpu_ways(TransferOp op, Device from, Device to) {
 // The number of series that an operation of a pair of devices has.
 std::size_t series_of(const StartTransfers& request, TransferOp op, const DeviceInfo& from,
                       const DeviceInfo& to) {
-  if (is_gpu(from.device) || is_gpu(to.device)) return gpu_ways(op, from.device, to.device);
-  const bool within = from.device == to.device && op <= TransferOp::Triad;
-  return op == TransferOp::Copy || within ? thread_counts(request, to) : 0;
+  if (!is_measured_between(op, from.device, to.device)) return 0;
+  const bool with_gpu = is_gpu(from.device) || is_gpu(to.device);
+  return with_gpu ? gpu_ways(op, from.device, to.device) : thread_counts(request, to);
 }
 
 void add_pair(RunEstimate& sum, const StartTransfers& request, const DeviceInfo& from,
               const DeviceInfo& to) {
-  if (!is_timed(from.device) || !is_timed(to.device)) return;
   for (const TransferOp op : request.ops) {
     const std::size_t series = series_of(request, op, from, to);
     for (const std::int64_t bytes : request.sizes_bytes) {

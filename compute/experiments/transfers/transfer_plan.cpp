@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 
@@ -88,8 +89,8 @@ class PairPlan {
     if (from_host && to_host) return add_by_threads();
     skip_processor_ops();
     if (from_host || to_host) {
-      for (const MemoryKind memory : host_memory()) add_link(memory, from_host);
-      if (from_host && wants(TransferOp::Overlap)) plan_.overlaps.push_back(to_.device());
+      for (const MemoryKind memory : host_memory()) add_link(memory);
+      if (wants(TransferOp::Overlap)) plan_.overlaps.push_back(to_.device());
     } else if (from_.device() == to_.device()) {
       add_within();
     } else {
@@ -98,7 +99,10 @@ class PairPlan {
   }
 
  private:
-  bool wants(TransferOp op) const { return contains(request_.ops, op); }
+  bool asks_for(TransferOp op) const { return contains(request_.ops, op); }
+  bool wants(TransferOp op) const {
+    return asks_for(op) && is_measured_between(op, from_.device(), to_.device());
+  }
 
   // False if an open request (no `from` or no `to`) also covers a CPU device by itself: operations
   // that only CPU devices have are then not reported as skipped for this pair.
@@ -176,7 +180,7 @@ class PairPlan {
     }
     std::vector<TransferOp> left_out;
     for (const TransferOp op : ops) {
-      if (op != TransferOp::Copy && from != to) {
+      if (!is_measured_between(op, from, to)) {
         left_out.push_back(op);
         continue;
       }
@@ -194,7 +198,7 @@ class PairPlan {
   void skip_processor_ops() {
     std::vector<TransferOp> ops;
     for (const TransferOp op : {TransferOp::Read, TransferOp::Write, TransferOp::Triad}) {
-      if (wants(op)) ops.push_back(op);
+      if (asks_for(op)) ops.push_back(op);
     }
     if (ops.empty() || !pair_is_asked()) return;
     skip_pair(names_of(ops), tr("these run on the threads of one CPU device"));
@@ -202,7 +206,7 @@ class PairPlan {
 
   // Between the host and a GPU. Cases that need pinned memory are not reported as skipped where
   // every kind of memory is measured.
-  void add_link(MemoryKind memory, bool from_host) {
+  void add_link(MemoryKind memory) {
     const bool pinned = memory == MemoryKind::Pinned;
     const auto add_pinned = [&](TransferOp op, TransferMover mover, const char* reason) {
       if (!wants(op)) return;
@@ -219,7 +223,6 @@ class PairPlan {
     add_pinned(TransferOp::Copy, TransferMover::Kernel, kernel_needs_pinned);
     add_if_wanted(TransferOp::Pieces, memory, TransferMover::CopyEngine);
     add_pinned(TransferOp::Pieces, TransferMover::Kernel, kernel_needs_pinned);
-    if (!from_host) return;  // the remaining cases are the same in both directions
     add_pinned(
         TransferOp::Both, TransferMover::CopyEngine,
         tr("the driver copies pageable memory one direction at a time; choose pinned memory"));
@@ -234,7 +237,7 @@ class PairPlan {
       add_if_wanted(op, kMemory, TransferMover::Kernel);
     }
     add_if_wanted(TransferOp::Chase, kMemory, TransferMover::Kernel);
-    if (wants(TransferOp::Both)) {
+    if (asks_for(TransferOp::Both)) {
       skip(series(TransferOp::Both, kMemory, TransferMover::CopyEngine),
            tr("a copy within one GPU has no reverse direction"));
     }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/events/models.h"
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/fields/request_fields.h"
@@ -30,14 +31,6 @@ std::vector<Device> devices_of(int position, const MachineInfo& machine) {
   if (!devices.empty()) return devices;
   for (const DeviceInfo& info : machine.devices) devices.push_back(info.device);
   return devices;
-}
-
-bool is_measured_between(TransferOp op, Device from, Device to) {
-  if (!is_timed(from) || !is_timed(to)) return false;
-  const bool with_gpu = is_gpu(from) || is_gpu(to);
-  if (op == TransferOp::Copy) return true;
-  if (op == TransferOp::Both) return is_gpu(to) && from != to;
-  return op == TransferOp::Pieces ? with_gpu : !with_gpu && from == to;
 }
 
 // The first of the chosen pairs between which the operation is measured.

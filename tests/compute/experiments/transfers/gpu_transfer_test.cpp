@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/units.h"
 #include "compute/experiments/transfers/transfer_experiment.h"
 #include "compute/experiments/transfers/transfer_memory.h"
+#include "compute/experiments/transfers/transfer_plan.h"
 #include "tests/compute/experiments/transfers/gpu_transfer.h"
 #include "tests/support/errors.h"
 
@@ -34,6 +36,20 @@ TEST_F(TransferOnGpu, PinnedMemoryIsCountedWhileItIsHeld) {
   run(request({cpu()}, {gpu(0)}));
   EXPECT_GT(fake->gpu(0).pinned_pieces(), 1);
   EXPECT_EQ(pinned(), 0);
+}
+
+TEST_F(TransferOnGpu, ThePlanHasWhatIsMeasuredBetweenTwoDevices) {
+  for (const Device from : {cpu(), gpu(0), gpu(1)}) {
+    for (const Device to : {cpu(), gpu(0), gpu(1)}) {
+      for (const TransferOp op : enum_values<TransferOp>()) {
+        StartTransfers r = request({from}, {to});
+        r.ops = {op};
+        const TransferPlan plan = plan_transfers(r, probe.machine);
+        EXPECT_EQ(is_measured_between(op, from, to), !plan.series.empty() || !plan.overlaps.empty())
+            << to_string(op) << " " << to_string(from) << " " << to_string(to);
+      }
+    }
+  }
 }
 
 TEST_F(TransferOnGpu, HostToGpuCoversEveryCase) {

@@ -55,6 +55,18 @@ bool is_asked(const StartMatmul& request, const RungInfo& rung) {
           std::ranges::find(request.kernels, rung.name) != request.kernels.end());
 }
 
+RunEstimate estimate_at_once(const StartMatmul& request, const MachineInfo& machine) {
+  const std::vector<Device> devices =
+      request.devices.empty() ? together_devices(machine.devices) : request.devices;
+  RunEstimate sum;
+  if (devices.size() < 2) return sum;
+  for (const std::int64_t n : request.sizes) {
+    ++sum.cases;
+    sum.seconds += together_size_s(devices.front(), devices.size(), n, request.budget_s);
+  }
+  return sum;
+}
+
 }  // namespace
 
 RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machine) {
@@ -71,7 +83,8 @@ RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machin
 
 RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
                         const std::vector<RungInfo>& rungs) {
-  if (request.together || request.live) return {};
+  if (request.live) return {};
+  if (request.together) return estimate_at_once(request, machine);
   const bool best = request.kernels == std::vector<std::string>{"best"};
   RunEstimate sum;
   for (const DeviceInfo& info : machine.devices) {

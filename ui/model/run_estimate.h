@@ -18,8 +18,8 @@ struct RunEstimate {
 // for a quick sweep and a live run.
 RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machine);
 
-// Kernels times sizes, on every device. Kernels too slow for a size are counted. Empty for devices
-// at once and a live run.
+// Kernels times sizes, on every device. Kernels too slow for a size are counted. Of devices at
+// once, the sizes. Empty for a live run.
 RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
                         const std::vector<RungInfo>& rungs);
 

@@ -100,14 +100,17 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 }
 
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
-                   double case_s) {
+                   std::string_view basis) {
   if (estimate.cases == 0) return;
   const std::string text = trf("{}, more on a busy machine", about(estimate.seconds));
   caption(p.ui, text);
   record_item(p.ui, path, "text", text);
-  hint(p.ui,
-       trf("{} cases, estimated at {} each. Many end earlier, once their spread is below 2 %.",
-           group_digits(std::to_string(estimate.cases)), format_seconds(case_s)));
+  hint(p.ui, basis);
+}
+
+std::string sweep_basis(const RunEstimate& estimate, double case_s) {
+  return trf("{} cases, estimated at {} each. Many end earlier, once their spread is below 2 %.",
+             group_digits(std::to_string(estimate.cases)), format_seconds(case_s));
 }
 
 namespace {

@@ -55,9 +55,12 @@ void cancel(const Panel& p);
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main, ButtonKind kind = ButtonKind::Primary);
 
-// How long a run takes, to be drawn above its button; nothing without cases.
+// How long a run takes, to be drawn above its button; nothing without cases. The hint says on what
+// it rests.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
-                   double case_s);
+                   std::string_view basis);
+// The basis of a sweep whose cases take up to `case_s` each.
+std::string sweep_basis(const RunEstimate& estimate, double case_s);
 
 // Shown instead of results: a sentence and a button that sends what `command` returns, the command
 // of the page's form; it may throw lab::Error, which disables the button. While another job runs,

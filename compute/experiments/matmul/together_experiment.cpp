@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/monotonic_clock.h"
 #include "compute/core/units.h"
@@ -17,23 +18,10 @@
 namespace lab {
 namespace {
 
-// Rounds go on until the budget is spent, within these limits.
-constexpr int kLeastRounds = 7, kMostRounds = 15;
-constexpr double kShortestBatch_s = 0.01;
-
 // True if work on one of the devices is a measure for work on the other.
 bool alike(Machine& machine, Device a, Device b) {
   if (a.kind != b.kind) return false;
   return a.kind == DeviceKind::Cpu || machine.at(a).info().name == machine.at(b).info().name;
-}
-
-std::vector<Device> devices_like_first(Machine& machine, DeviceKind kind) {
-  std::vector<Device> found;
-  for (const Device device : machine.devices()) {
-    if (device.kind != kind) continue;
-    if (found.empty() || alike(machine, found.front(), device)) found.push_back(device);
-  }
-  return found;
 }
 
 std::vector<Device> choose_together(Machine& machine, const std::vector<Device>& asked) {
@@ -42,8 +30,7 @@ std::vector<Device> choose_together(Machine& machine, const std::vector<Device>&
     throw Error(Errc::Usage, trf("matmul at once: an emulated GPU is never timed; name CPUs or "
                                  "NVIDIA GPUs"));
   }
-  if (devices.empty()) devices = devices_like_first(machine, DeviceKind::Cuda);
-  if (asked.empty() && devices.size() < 2) devices = devices_like_first(machine, DeviceKind::Cpu);
+  if (devices.empty()) devices = together_devices(machine.info().devices);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device device = devices[i];
     const DeviceInfo& info = machine.at(device).info();
@@ -119,25 +106,30 @@ class MatmulTogether final : public Experiment {
                            "limits the speed-up over {}",
                            unequal, to_string(devices.front()))});
     }
-    for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
-      ctx.progress(static_cast<double>(i) / static_cast<double>(request_.sizes.size()),
-                   trf("N = {} on {} devices", request_.sizes[i], devices.size()));
-      run_size(ctx, devices, request_.sizes[i]);
+    double all_s = 0, done_s = 0;
+    for (const std::int64_t n : request_.sizes) all_s += size_s(devices, n);
+    ctx.expect(all_s);
+    for (const std::int64_t n : request_.sizes) {
+      ctx.progress(done_s / all_s, trf("N = {} on {} devices", n, devices.size()));
+      run_size(ctx, devices, n);
+      done_s += size_s(devices, n);
     }
     ctx.progress(1, tr("done"));
   }
 
  private:
+  double size_s(const std::vector<Device>& devices, std::int64_t n) const {
+    return together_size_s(devices.front(), devices.size(), n, request_.budget_s);
+  }
+
   void run_size(RunContext& ctx, const std::vector<Device>& devices, std::int64_t n) const {
     ctx.checkpoint();
-    const double batches = kMostRounds * (static_cast<double>(devices.size()) + 1);
     TogetherProducts work(ctx.machine(), devices, n,
-                          std::max(kShortestBatch_s, request_.budget_s / batches),
-                          ctx.stop_token());
+                          together_batch_s(devices.size(), request_.budget_s), ctx.stop_token());
     TogetherRounds rounds;
     const double ends_s = monotonic_s() + request_.budget_s;
-    while (rounds.count() < kLeastRounds ||
-           (rounds.count() < kMostRounds && monotonic_s() < ends_s)) {
+    while (rounds.count() < kLeastTogetherRounds ||
+           (rounds.count() < kMostTogetherRounds && monotonic_s() < ends_s)) {
       ctx.checkpoint();
       run_round(work, rounds);
     }

@@ -421,6 +421,34 @@ TEST(MatmulForm, ALadderBeginsWithTheTimeThatTheFormShows) {
   EXPECT_NEAR(*probe.all<Progress>()[0].left_s, shown_s, 1);
 }
 
+TEST(MatmulTogetherForm, SaysHowLongARunTakes) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.view.forms.matmul.sizes = "64..256";
+  lab.open(Page::Matmul);
+  lab.click("matmul/together");
+  const ui::WidgetRect* said = lab.backend.find("matmul/estimate");
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->label, "about 2 s, more on a busy machine");
+  lab.view.forms.matmul.sizes = "4096";
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 37 s, more on a busy machine")
+      << "a size has a least number of rounds";
+}
+
+TEST(MatmulTogetherForm, ARunBeginsWithTheTimeThatTheFormShows) {
+  Probe probe(2);
+  StartMatmul request;
+  request.together = true;
+  request.sizes = {64, 256};
+  message_of([&] { probe.run_until<Progress>(*make_experiment(request), 1); }, Errc::Cancelled);
+  const double shown_s = ui::estimate_of(request, probe.machine.info(), {}).seconds;
+  EXPECT_GT(shown_s, 0.9) << "two sizes of half a second";
+  ASSERT_FALSE(probe.all<Progress>().empty());
+  ASSERT_TRUE(probe.all<Progress>()[0].left_s);
+  EXPECT_GE(*probe.all<Progress>()[0].left_s, shown_s);
+  EXPECT_NEAR(*probe.all<Progress>()[0].left_s, shown_s, 1);
+}
+
 TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, {1280, 720});
   lab.open(Page::Matmul);

@@ -5,8 +5,10 @@
 #include <array>
 #include <span>
 
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
@@ -129,6 +131,11 @@ std::string settings_text(const Panel& p, const MatmulForm& form) {
                      to_string(matmul_precision(form, machine)));
 }
 
+std::string together_basis(const RunEstimate& estimate, double size_s) {
+  return trf("{} sizes, estimated at {} each. Large ones take longer: each has at least {} rounds.",
+             estimate.cases, format_seconds(size_s), kLeastTogetherRounds);
+}
+
 void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
   const FormCard card(p, "matmul/form", tr("Settings"));
@@ -145,8 +152,10 @@ void matmul_form(const Panel& p) {
   const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
   if (error.empty()) {
-    estimate_note(p, "matmul/estimate", estimate_of(request, machine, p.model.rungs()),
-                  request.budget_s);
+    const RunEstimate estimate = estimate_of(request, machine, p.model.rungs());
+    estimate_note(p, "matmul/estimate", estimate,
+                  request.together ? together_basis(estimate, request.budget_s)
+                                   : sweep_basis(estimate, request.budget_s));
   }
   if (form.request.together) {
     form_actions(p, 130, [&] {

@@ -136,7 +136,8 @@ void transfers_form(const Panel& p) {
   const std::string error = problem([&] { request = to_command(form, machine, false); });
   if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
   if (error.empty()) {
-    estimate_note(p, "transfers/estimate", estimate_of(request, machine), request.budget_s);
+    const RunEstimate estimate = estimate_of(request, machine);
+    estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   }
   form_actions(p, 260, [&] {
     Row row(p.ui, {1, 1});

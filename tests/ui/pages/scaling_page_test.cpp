@@ -28,8 +28,9 @@ bool holds(const std::string& text, std::string_view part) {
 }
 
 TEST(ScalingWords, SummarisesTheResult) {
-  const auto said = measured_sentences(
-      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong);
+  const auto said =
+      scaling_texts(results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong)
+          .measured;
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0],
             "A step takes 41.20 ms; divided evenly it would take 40.00 ms. The difference of "
@@ -43,7 +44,7 @@ TEST(ScalingWords, SummarisesTheResult) {
 TEST(ScalingWords, WeakScalingIsComparedWithOneStep) {
   ScalingPoint two = scaling_point(kWeak, 2);
   two.split = {.compute_s = 0.0812, .all_reduce_s = 0.001, .exposed_s = 0.0005};
-  const auto said = measured_sentences(results_of({scaling_point(kWeak, 1), two}), kWeak);
+  const auto said = scaling_texts(results_of({scaling_point(kWeak, 1), two}), kWeak).measured;
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0],
             "A step takes 82.40 ms; one device takes 80.00 ms for its images. The difference of "
@@ -56,29 +57,32 @@ TEST(ScalingWords, ASmallPartIsNamedAndTheSumIsExact) {
   two.step = timing(0.0399);
   two.split = {.compute_s = 0.0396, .all_reduce_s = 0.0002, .exposed_s = 0.00002};
   EXPECT_TRUE(holds(
-      measured_sentences(results_of({scaling_point(kStrong, 1), two}), kStrong)[0],
+      scaling_texts(results_of({scaling_point(kStrong, 1), two}), kStrong).measured[0],
       "it would take 40.00 ms. Faster work on smaller parts saves 300 µs, which outweighs 20 µs "
       "of exposed all-reduce and 180 µs that the hidden all-reduce takes from computing."));
 }
 
 TEST(ScalingWords, OneDeviceHasNoSpeedUp) {
-  const auto said = measured_sentences(results_of({scaling_point(kStrong, 1)}), kStrong);
+  const auto said = scaling_texts(results_of({scaling_point(kStrong, 1)}), kStrong).measured;
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(holds(said[0], "requires a second device")) << said[0];
-  const auto shared = measured_sentences(
-      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}), kStrong);
+  const auto shared =
+      scaling_texts(results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2, true)}),
+                    kStrong)
+          .measured;
   EXPECT_FALSE(holds(shared[0], "requires a second device")) << "one was measured: " << shared[0];
   ScalingResults first = results_of({scaling_point(kStrong, 1)});
   first.measured_with.training.devices = {cpu(0), cpu(1)};
-  const std::string running = measured_sentences(first, kStrong)[0];
+  const std::string running = scaling_texts(first, kStrong).measured[0];
   EXPECT_FALSE(holds(running, "requires a second device")) << "one follows: " << running;
 }
 
 TEST(ScalingWords, ExcludesDevicesThatShareCores) {
-  const auto said = measured_sentences(
-      results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2),
-                  scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
-      kStrong);
+  const auto said =
+      scaling_texts(results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2),
+                                scaling_point(kStrong, 4, true), scaling_point(kStrong, 16, true)}),
+                    kStrong)
+          .measured;
   EXPECT_TRUE(holds(said[0], "divided evenly")) << said[0];
   EXPECT_TRUE(holds(said[1], "4 and 16 devices exceed the number of cores: they cannot be faster"))
       << said[1];
@@ -87,7 +91,7 @@ TEST(ScalingWords, ExcludesDevicesThatShareCores) {
 TEST(ScalingWords, UnsteadyStepsMakeTheFiguresRough) {
   ScalingPoint one = scaling_point(kStrong, 1);
   one.step.unstable = true;
-  const auto said = measured_sentences(results_of({one, scaling_point(kStrong, 2)}), kStrong);
+  const auto said = scaling_texts(results_of({one, scaling_point(kStrong, 2)}), kStrong).measured;
   EXPECT_TRUE(holds(said[0], "The run was unsteady: one device's steps took")) << said[0];
 }
 
@@ -97,7 +101,7 @@ TEST(ScalingWords, ADisturbedRunIsNotExplainedBelowItsSpread) {
   two.step.p90_s = 0.060;
   ScalingResults results = results_of({scaling_point(kStrong, 1), two});
   results.others = 0.43;
-  const auto said = measured_sentences(results, kStrong);
+  const auto said = scaling_texts(results, kStrong).measured;
   ASSERT_EQ(said.size(), 2u);
   EXPECT_EQ(said[0],
             "The run was disturbed: other programs or the host took 43 % of the cores' time. "
@@ -115,7 +119,7 @@ TEST(ScalingWords, ADisturbedRunExplainsWhatExceedsItsSpread) {
   two.split = {.compute_s = 0.057, .all_reduce_s = 0.003, .exposed_s = 0.003, .imbalance_s = 0.04};
   ScalingResults results = results_of({scaling_point(kStrong, 1), two});
   results.others = 0.2;
-  const std::string said = measured_sentences(results, kStrong).back();
+  const std::string said = scaling_texts(results, kStrong).measured.back();
   EXPECT_TRUE(
       holds(said, "Above the spread of 10.0 ms: 40.0 ms of waiting for the slowest device."))
       << said;
@@ -195,10 +199,10 @@ TEST(ScalingWords, UnsteadyStepsCheckNoModel) {
 TEST(ScalingWords, PredictionsAreMarked) {
   ScalingResults results;
   results.add(scaling_prediction(kStrong, 16));
-  const std::string said = prediction_sentence(results, kStrong);
+  const std::string said = scaling_texts(results, kStrong).predicted;
   EXPECT_TRUE(holds(said, "over NVLink 4")) << said;
   EXPECT_TRUE(holds(said, "measured on cpu:0")) << said;
-  EXPECT_TRUE(measured_sentences(results, kStrong).empty());
+  EXPECT_TRUE(scaling_texts(results, kStrong).measured.empty());
 }
 
 TEST(ScalingWords, PredictionNamesTheCosts) {
@@ -208,7 +212,7 @@ TEST(ScalingWords, PredictionNamesTheCosts) {
   p.process_s = 0.009;
   p.fixed_s = 0.004;
   results.add(p);
-  const std::string said = prediction_sentence(results, kStrong);
+  const std::string said = scaling_texts(results, kStrong).predicted;
   EXPECT_TRUE(holds(said, "to send parameters and gradients over NVLink 4")) << said;
   EXPECT_TRUE(holds(said, "The devices wait 9.00 ms for the process")) << said;
   EXPECT_TRUE(holds(said, "4.00 ms of every step is fixed")) << said;
@@ -230,12 +234,12 @@ TEST(ScalingWords, PredictionIsWithheldIfTheModelMissesTheRuns) {
   results.add(check);
   EXPECT_TRUE(results.predicted(kStrong).points.empty());
   EXPECT_TRUE(results.has_prediction());
-  const std::string said = prediction_sentence(results, kStrong);
+  const std::string said = scaling_texts(results, kStrong).predicted;
   EXPECT_TRUE(said.starts_with("No prediction: " + why + ".")) << said;
   EXPECT_TRUE(holds(said, "Measure again with a larger batch")) << said;
   results.add(scaling_point(kStrong, 1));
   results.others = 0.2;
-  const std::string disturbed = prediction_sentence(results, kStrong);
+  const std::string disturbed = scaling_texts(results, kStrong).predicted;
   EXPECT_TRUE(holds(disturbed, "measure again when the machine is quiet")) << disturbed;
 }
 
@@ -249,10 +253,10 @@ TEST(ScalingWords, PredictionAloneIsCheckedByTheEarlierRuns) {
   results.request.compute_s = scaling_point(kStrong, 1).step.median_s;
   results.keep_measured(earlier);
   results.add(scaling_prediction(kStrong, 16));
-  EXPECT_TRUE(holds(prediction_sentence(results, kStrong), "No prediction"));
+  EXPECT_TRUE(holds(scaling_texts(results, kStrong).predicted, "No prediction"));
   results.request.compute_s = 1;
   results.add(scaling_prediction(kStrong, 16));
-  EXPECT_FALSE(holds(prediction_sentence(results, kStrong), "No prediction"))
+  EXPECT_FALSE(holds(scaling_texts(results, kStrong).predicted, "No prediction"))
       << "another machine's step";
 }
 
@@ -319,8 +323,8 @@ TEST(ScalingWords, AnErrorThatWithholdsThePredictionIsStatedOnce) {
   ScalingPrediction withheld = scaling_prediction(kStrong, 16);
   withheld.withheld = why_withheld({check});
   results.add(withheld);
-  EXPECT_TRUE(holds(prediction_sentence(results, kStrong), "67 % faster"))
-      << prediction_sentence(results, kStrong);
+  EXPECT_TRUE(holds(scaling_texts(results, kStrong).predicted, "67 % faster"))
+      << scaling_texts(results, kStrong).predicted;
   EXPECT_TRUE(model_error_sentence(results, kStrong).empty());
 }
 

@@ -223,12 +223,13 @@ std::string predicted_on_text(const ScalingResults& results, const ScalingPredic
   return devices_text(point.devices) + (one_process ? ", DataParallel" : "");
 }
 
-std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode) {
+std::vector<ScalingFigure> measured_figures(const ScalingResults& results, ScalingMode mode,
+                                            bool rough) {
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return {};
   if (best->devices == 1) return figures_of(*best);
-  return figures_of_several(curve, *best, !rough_sentence(results, mode).empty());
+  return figures_of_several(curve, *best, rough);
 }
 
 // None for a withheld prediction.
@@ -294,28 +295,26 @@ void say(const Panel& p, const std::string& path, const std::string& sentence, b
 }
 
 void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
-                   float least = 0) {
+                   const ScalingTexts& texts, float least = 0) {
   const ScalingResults& results = shown(kept);
   const std::string on = measured_on_text(*best_point(results.measured(mode)));
   const Card card(p, "scaling/summary", tr("Measured"),
                   {.least = least, .note = on, .dimmed = is_old(kept)});
   if (!card) return;
-  draw_figures(p, measured_figures(results, mode));
-  const std::vector<std::string> sentences = measured_sentences(results, mode);
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    say(p, fmt::format("scaling/sentence/{}", i), sentences[i], i == 0);
+  draw_figures(p, measured_figures(results, mode, !texts.rough.empty()));
+  for (std::size_t i = 0; i < texts.measured.size(); ++i) {
+    say(p, fmt::format("scaling/sentence/{}", i), texts.measured[i], i == 0);
   }
 }
 
 // Whether the job that is running will predict, but has not yet.
-bool is_awaited(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
-  const ScalingResults& results = shown(kept);
-  return runs(p, Page::Scaling) && !is_old(kept) && results.request.predict_devices > 0 &&
-         prediction_sentence(results, mode).empty();
+bool is_awaited(const Panel& p, const Kept<ScalingResults>& kept, const ScalingTexts& texts) {
+  return runs(p, Page::Scaling) && !is_old(kept) && kept.current.request.predict_devices > 0 &&
+         texts.predicted.empty();
 }
 
 void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
-                    float least = 0) {
+                    const ScalingTexts& texts, float least = 0) {
   const ScalingResults& results = shown(kept);
   const auto& points = results.predicted(mode).points;
   const std::string on = points.empty() ? "" : predicted_on_text(results, points.back());
@@ -323,14 +322,14 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
                   {.least = least, .note = on, .dimmed = is_old(kept)});
   if (!card) return;
   // The card has its place from the start, so that nothing moves when the job ends.
-  if (is_awaited(p, kept, mode)) {
+  if (is_awaited(p, kept, texts)) {
     muted(p.ui, tr("Follows when all device counts are measured."));
     return;
   }
   draw_figures(p, predicted_figures(results, mode));
   const std::string fastest = fastest_sentence(results.predicted(mode));
   say(p, "scaling/predicted_fastest", fastest, true);
-  say(p, "scaling/prediction", prediction_sentence(results, mode), fastest.empty());
+  say(p, "scaling/prediction", texts.predicted, fastest.empty());
   say(p, "scaling/model_error", model_error_sentence(results, mode), false);
 }
 
@@ -411,18 +410,19 @@ void scaling_results(const Panel& p) {
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
   const ScalingResults& results = shown(kept);
   const bool measured = !results.measured(mode).points.empty();
-  const bool predicted = !prediction_sentence(results, mode).empty() || is_awaited(p, kept, mode);
+  const ScalingTexts texts = scaling_texts(results, mode);
+  const bool predicted = !texts.predicted.empty() || is_awaited(p, kept, texts);
   if (!measured || !predicted) {
-    if (measured) measured_card(p, kept, mode);
-    if (predicted) predicted_card(p, kept, mode);
+    if (measured) measured_card(p, kept, mode, texts);
+    if (predicted) predicted_card(p, kept, mode, texts);
     return;
   }
   Pair pair(p, kBesidePrediction);
   pair.next();
   const float least = pair.beside() ? summary_height(p) : 0;
-  measured_card(p, kept, mode, least);
+  measured_card(p, kept, mode, texts, least);
   pair.next();
-  predicted_card(p, kept, mode, least);
+  predicted_card(p, kept, mode, texts, least);
 }
 
 void draw_scaling_page(const Panel& p) {

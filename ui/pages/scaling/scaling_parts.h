@@ -34,17 +34,20 @@ std::string check_sentence(const ScalingComparison& comparison);
 // Names the device count with the most images per second; empty if that is the largest one.
 std::string fastest_sentence(const ScalingCurve& curve);
 std::string fastest_sentence(const PredictedCurve& curve);
-// Says what makes the measured figures rough: other programs or unsteady steps; empty if nothing
-// does.
-std::string rough_sentence(const ScalingResults& results, ScalingMode mode);
 // Compares the accuracies on all device counts; empty if fewer than two were measured.
 std::string accuracy_sentence(const ScalingCurve& curve);
-// Describes the measured times; empty if there are none. Of rough figures, only differences above
-// the spread of the steps are explained.
-std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode);
-// Says what limits the prediction for the most devices and what it is based on, or why it is
-// withheld and what to do; empty if there is none.
-std::string prediction_sentence(const ScalingResults& results, ScalingMode mode);
+// The sentences of the summary.
+struct ScalingTexts {
+  // What makes the measured figures rough: other programs or unsteady steps; empty if nothing does.
+  std::string rough;
+  // The measured times; empty if there are none. Of rough figures, only differences above the
+  // spread of the steps are explained.
+  std::vector<std::string> measured;
+  // What limits the prediction for the most devices and what it is based on, or why it is withheld
+  // and what to do; empty if there is none.
+  std::string predicted;
+};
+ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode);
 // Reports the model's error at device counts that were also measured, or that only one device was;
 // empty without a prediction, without a check, and for a withheld prediction, whose reason states
 // it.

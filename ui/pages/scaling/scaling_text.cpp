@@ -265,6 +265,8 @@ std::string fastest_sentence(const PredictedCurve& curve) {
              devices_text(fastest->devices), times_text(fastest->speedup), most, slower);
 }
 
+namespace {
+
 std::string rough_sentence(const ScalingResults& results, ScalingMode mode) {
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
@@ -283,6 +285,8 @@ std::string rough_sentence(const ScalingResults& results, ScalingMode mode) {
              steps_took(varies ? *best : *one));
 }
 
+}  // namespace
+
 bool too_unsteady_to_check(const ScalingResults& results, ScalingMode mode) {
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
@@ -298,7 +302,10 @@ const ScalingPoint* best_point(const ScalingCurve& curve) {
   return best;
 }
 
-std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode) {
+namespace {
+
+std::vector<std::string> measured_sentences(const ScalingResults& results, ScalingMode mode,
+                                            const std::string& rough) {
   const ScalingCurve& curve = results.measured(mode);
   std::vector<std::string> sentences;
   const auto say = [&](std::string sentence) {
@@ -307,7 +314,6 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return sentences;
   const ScalingPoint* one = curve.at(1);
-  const std::string rough = rough_sentence(results, mode);
   say(fastest_sentence(curve));
   say(rough);
   if (best->devices == 1) {
@@ -320,6 +326,8 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
   say(shared_sentence(curve));
   return sentences;
 }
+
+}  // namespace
 
 std::string basis_text(const ScalingResults& results, const ScalingPrediction& prediction) {
   // A prediction without measurement can use the step measured for the points beside it.
@@ -353,19 +361,16 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 }
 
 // What to do about a withheld prediction.
-std::string withheld_advice(const ScalingResults& results, ScalingMode mode) {
-  return rough_sentence(results, mode).empty()
-             ? tr("Measure again with a larger batch, whose steps the model explains better, or "
-                  "type in the step time of one device.")
-             : tr("The run was not steady enough to check the model: measure again when the "
-                  "machine is quiet, or type in the step time of one device.");
+std::string withheld_advice(bool rough) {
+  return !rough ? tr("Measure again with a larger batch, whose steps the model explains better, or "
+                     "type in the step time of one device.")
+                : tr("The run was not steady enough to check the model: measure again when the "
+                     "machine is quiet, or type in the step time of one device.");
 }
 
-}  // namespace
-
-std::string prediction_sentence(const ScalingResults& results, ScalingMode mode) {
+std::string prediction_sentence(const ScalingResults& results, ScalingMode mode, bool rough) {
   if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("No prediction: {}.", why) + " " + withheld_advice(results, mode);
+    return trf("No prediction: {}.", why) + " " + withheld_advice(rough);
   }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";
@@ -385,6 +390,16 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode)
   }
   said.push_back(trf("Calculated from the time of one device, {}.", basis_text(results, p)));
   return fmt::format("{}", fmt::join(said, " "));
+}
+
+}  // namespace
+
+ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode) {
+  ScalingTexts texts;
+  texts.rough = rough_sentence(results, mode);
+  texts.measured = measured_sentences(results, mode, texts.rough);
+  texts.predicted = prediction_sentence(results, mode, !texts.rough.empty());
+  return texts;
 }
 
 std::string model_error_sentence(const ScalingResults& results, ScalingMode mode) {

@@ -47,4 +47,11 @@ double together_size_s(Device device, std::size_t devices, std::int64_t n, doubl
   return rounds_s + kTrials * batch_s + batches * product_s;
 }
 
+std::vector<int> doubling_counts(int largest) {
+  std::vector<int> counts;
+  for (int n = 1; n < largest; n *= 2) counts.push_back(n);
+  if (largest > 0) counts.push_back(largest);
+  return counts;
+}
+
 }  // namespace lab

@@ -31,4 +31,9 @@ double together_batch_s(std::size_t devices, double budget_s);
 // verify it and determine the number per batch, at a rough rate.
 double together_size_s(Device device, std::size_t devices, std::int64_t n, double budget_s);
 
+// --- scaling --------------------------------------------------------------------------------
+// 1, 2, 4, ... and `largest` itself: the device counts of an experiment that names none, and those
+// that it predicts. Empty for 0.
+std::vector<int> doubling_counts(int largest);
+
 }  // namespace lab

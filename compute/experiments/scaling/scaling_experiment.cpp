@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/scaling/process_cost.h"

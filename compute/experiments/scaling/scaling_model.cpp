@@ -263,13 +263,6 @@ Link fit_link(std::string name, std::string sentence, const Workload& work,
   return {std::move(name), std::move(sentence), c.a, gb_per_s};
 }
 
-std::vector<int> doubling_counts(int largest) {
-  std::vector<int> counts;
-  for (int n = 1; n < largest; n *= 2) counts.push_back(n);
-  if (largest > 0) counts.push_back(largest);
-  return counts;
-}
-
 ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle style,
                           const PredictionCase& scenario, int devices) {
   const std::int64_t batch =

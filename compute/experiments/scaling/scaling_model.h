@@ -108,9 +108,6 @@ struct AllReducePoint {
 Link fit_link(std::string name, std::string sentence, const Workload& work,
               std::span<const AllReducePoint> points);
 
-// 1, 2, 4, ... and `largest` itself; empty for 0.
-std::vector<int> doubling_counts(int largest);
-
 struct PredictionCase {
   ScalingMode mode = ScalingMode::Strong;
   std::int64_t batch = 0;  // per device (weak) or in total (strong)

@@ -397,6 +397,35 @@ TEST(ScalingPage, NothingMovesWhenTheJobEnds) {
   }
 }
 
+TEST(ScalingPage, TheBarsOfPredictionsHaveTheirPlaceFromTheStart) {
+  for (const bool withheld : {false, true}) {
+    StartScaling request;
+    request.training.devices = {cpu(0), cpu(1)};
+    Lab lab(ui::Model(machine_of(2)), 1, {1280, 1000});
+    lab.open(Page::Scaling);
+    lab.model.apply(event(1, 1, JobStarted{"Scaling", request}));
+    lab.model.apply(event(1, 2, scaling_point(kStrong, 1)));
+    lab.frames(6);
+    const auto height = [&] {
+      const ui::WidgetRect* card = lab.backend.find("scaling/steps_card");
+      return card == nullptr ? 0 : card->max.y - card->min.y;
+    };
+    const float before = height();
+    EXPECT_GT(before, 0);
+    lab.model.apply(event(1, 2, scaling_point(kStrong, 2)));
+    for (const int devices : {1, 2, 4, 8, 16}) {
+      ScalingPrediction prediction = scaling_prediction(kStrong, devices);
+      if (withheld) prediction.withheld = "the model is 67 % faster";
+      lab.model.apply(event(1, 3, prediction));
+    }
+    lab.model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+    lab.frames(6);
+    EXPECT_EQ(height(), before);
+    EXPECT_EQ(lab.visible("scaling/steps/16/prediction"), !withheld);
+    EXPECT_EQ(lab.visible("scaling/steps_withheld"), withheld);
+  }
+}
+
 TEST(ScalingPage, FiguresOfVaryingStepsHaveARange) {
   const auto range_is_shown = [](double p10_s, double p90_s) {
     Lab lab(varying_steps(p10_s, p90_s), 1, {1280, 1000});

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
@@ -140,6 +142,23 @@ void head(const Panel& p, bool predicted) {
 
 constexpr float kLine = 28, kMaxLine = 48;  // units per line
 
+// The device counts of all bars: those that the running job still adds have their place, and those
+// of a withheld prediction keep it.
+std::set<int> counts_of_bars(const Panel& p, const Kept<ScalingResults>& kept, bool withheld,
+                             const std::vector<Line>& lines) {
+  std::set<int> counts;
+  for (const Line& line : lines) counts.insert(line.devices);
+  if (is_old(kept) || (!runs(p, Page::Scaling) && !withheld)) return counts;
+  const StartScaling& request = kept.current.request;
+  const auto add = [&](const std::vector<int>& more) { counts.insert(more.begin(), more.end()); };
+  add(doubling_counts(request.predict_devices));
+  if (!request.measure) return counts;
+  const auto most = static_cast<int>(request.training.devices.size());
+  add(request.counts.empty() ? doubling_counts(most) : request.counts);
+  counts.insert(1);
+  return counts;
+}
+
 // Lines are taller if their card has spare height.
 float line_height(const Panel& p, std::size_t lines) {
   const float foot = 22;
@@ -148,7 +167,10 @@ float line_height(const Panel& p, std::size_t lines) {
   return std::clamp(each, kLine, kMaxLine);
 }
 
-void draw_lines(const Panel& p, const std::vector<Line>& lines) {
+// Leaves the place of the lines up to `count`, so that nothing moves when they arrive. `instead` is
+// written there.
+void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t count,
+                std::string_view instead) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
   const bool by_share = p.view.forms.scaling.bars_by_share;
@@ -161,8 +183,8 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines) {
   }
   const float width = ImGui::GetContentRegionAvail().x;
   name = std::min(name, width * 0.4F);
-  const float height = line_height(p, lines.size());
-  grown_in_card(ui, ui.px((height - kLine) * static_cast<float>(lines.size())));
+  const float height = line_height(p, count);
+  grown_in_card(ui, ui.px((height - kLine) * static_cast<float>(count)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
   for (Line line : lines) {
     const std::string path =
@@ -177,7 +199,15 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines) {
     hint(ui, text);
     record(ui, item, path, "bar", name_text(line), format_seconds(line.step_s));
   }
+  const ImVec2 place = ImGui::GetCursorScreenPos();
+  for (std::size_t i = lines.size(); i < count; ++i) ImGui::Dummy({width, ui.px(height)});
   ImGui::PopStyleVar();
+  if (instead.empty() || lines.size() == count) return;
+  const ImVec2 end(place.x + width, place.y + ui.px(height));
+  draw_text_fitted(ImGui::GetWindowDrawList(), font,
+                   {place.x + ui.px(4), (place.y + end.y - font->FontSize) / 2}, width - ui.px(4),
+                   ui.theme->muted, instead);
+  record_rect(ui, "scaling/steps_withheld", "text", instead, {}, true, place, end);
 }
 
 }  // namespace
@@ -198,13 +228,19 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
     muted(p.ui, tr("Measuring the first device count."));
     return;
   }
-  head(p, std::ranges::any_of(lines, &Line::predicted));
-  draw_lines(p, lines);
-  const bool marked = !p.view.forms.scaling.bars_by_share && lines.back().devices > 1;
-  if (marked) {
+  const bool withheld = !results.withheld(mode).empty();
+  const std::set<int> counts = counts_of_bars(p, kept, withheld, lines);
+  const bool more = counts.size() > lines.size() && kept.current.request.predict_devices > 0;
+  head(p, more || std::ranges::any_of(lines, &Line::predicted));
+  draw_lines(p, lines, counts.size(),
+             withheld ? tr("No predicted bars: the prediction is withheld.") : "");
+  if (p.view.forms.scaling.bars_by_share) return;
+  if (lines.back().devices > 1) {
     caption(p.ui, mode == ScalingMode::Strong
                       ? tr("The vertical line marks one device's step divided evenly.")
                       : tr("The vertical line marks one device's step."));
+  } else if (*counts.rbegin() > 1) {
+    ImGui::Dummy({1, p.ui.fonts.caption->FontSize});
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "compute/core/book/book_runs.h"
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"

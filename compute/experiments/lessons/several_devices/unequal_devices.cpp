@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/experiments/scaling/process_cost.h"
 #include "tests/support/errors.h"
 

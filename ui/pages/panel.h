@@ -82,6 +82,23 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
 // Says that other programs used the cores during a run; nothing for a share of 0.
 void others_note(const Panel& p, std::string_view path, double share);
 
+// --- disturbed figures
+inline constexpr float kWarningSide = 14;  // of the mark of a disturbed figure, units
+// Draws the mark with its left edge at `left_middle`.
+void draw_warning(const Ui& ui, ImVec2 left_middle);
+// The mark after the previous item, on a line of `height` pixels, recorded as "<path>/disturbed";
+// nothing without a reason.
+void warning_mark(const Panel& p, const std::string& path, const std::string& why, float height);
+// The mark and what it means, as a caption.
+void warning_key(const Panel& p, std::string_view path, std::string_view text,
+                 std::string_view hint);
+// A sentence with the mark before it.
+void warning_sentence(const Panel& p, std::string_view path, std::string_view text);
+// Why a time is_unsteady(); empty if it is steady.
+std::string why_unsteady(const Timing& time);
+// A button that sends the command of the results shown.
+void measure_again_button(const Panel& p, std::string_view path, const Command& command);
+
 // Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
 // button (after a GPU loss, a restart button), or a note that it was stopped. Without the button if
 // `retry` is false or if the same request can only fail again.

@@ -11,7 +11,6 @@
 #include "compute/core/units.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
-#include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -105,19 +104,10 @@ bool is_disturbed(const Panel& p) {
 
 // What the mark beside some of the figures means.
 void mark_key(const Panel& p) {
-  Ui& ui = p.ui;
   if (!is_disturbed(p)) return;
-  const float side = ui.px(14);
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  draw_icon(ImGui::GetWindowDrawList(), kIconWarning,
-            {pos.x, pos.y + (ui.fonts.caption->FontSize - side) / 2}, side,
-            styled(ui.theme->warning));
-  ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
-  const char* text = tr("Disturbed; hover for why");
-  caption(ui, text);
-  record_item(ui, "tour/mark_key", "text", text);
-  hint(ui, tr("The repetitions of the marked figures vary or were interrupted: the device may be "
-              "better than they say. Hover over a mark for its reason."));
+  warning_key(p, "tour/mark_key", tr("Disturbed; hover for why"),
+              tr("The repetitions of the marked figures vary or were interrupted: the device may "
+                 "be better than they say. Hover over a mark for its reason."));
 }
 
 // --- the head -------------------------------------------------------------------------------
@@ -210,21 +200,6 @@ void no_figure(const Panel& p) {
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
 }
 
-// A warning beside a disturbed figure.
-void disturbance_mark(const Panel& p, const std::string& path, const std::string& why,
-                      float height) {
-  Ui& ui = p.ui;
-  if (why.empty()) return;
-  const float side = ui.px(14);
-  ImGui::SameLine(0, ui.px(4));
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({side, height});
-  draw_icon(ImGui::GetWindowDrawList(), kIconWarning, {pos.x, pos.y + (height - side) / 2}, side,
-            styled(ui.theme->warning));
-  record_item(ui, path + "/disturbed", "text", why);
-  hint(ui, why);
-}
-
 // The figure in `font`; records it.
 void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font) {
   Ui& ui = p.ui;
@@ -234,7 +209,7 @@ void figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   const std::string why = disturbance(p, shown);
   const std::string details = percentiles_text(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
-  disturbance_mark(p, path, why, font->FontSize);
+  warning_mark(p, path, why, font->FontSize);
 }
 
 void figure_spread(const Panel& p, const std::string& path, const Shown& shown) {

@@ -394,6 +394,26 @@ TEST(MatmulLadder, NamesTheKernelsThatASlowLibraryHasChosen) {
   EXPECT_FALSE(lab.visible("matmul/chosen_kernels")) << "fast enough";
 }
 
+TEST(MatmulLadder, NamesChosenKernelsOnlyIfAllSteadySizesAgree) {
+  const auto job = [](double small_gflops, bool steady) {
+    RungInfo rung{cpu(), "openblas", "OpenBLAS", "What it adds.", true};
+    rung.chosen = "Cooperlake";
+    MatmulSample small = matmul_sample(cpu(), "openblas", 64, small_gflops);
+    MatmulSample large = matmul_sample(cpu(), "openblas", 1024, 7);
+    small.library = large.library = true;
+    if (!steady) large.time.p90_s = 4 * large.time.median_s;
+    return matmul_job({rung, matmul_sample(cpu(), "simd", 64, 100),
+                       matmul_sample(cpu(), "simd", 1024, 100), small, large, JobFinished{}});
+  };
+  Lab lab(job(20, true), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/chosen_kernels"));
+  lab.show(job(97, true));
+  EXPECT_FALSE(lab.visible("matmul/chosen_kernels")) << "it is fast at another size";
+  lab.show(job(20, false));
+  EXPECT_FALSE(lab.visible("matmul/chosen_kernels")) << "the figure shown is unsteady";
+}
+
 TEST(MatmulForm, SaysHowLongALadderTakes) {
   Model model(machine_of(2));
   for (const char* name : {"naive", "simd"}) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compute/core/language.h"
+#include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/widgets/item.h"
@@ -351,19 +352,34 @@ void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device de
   record_item(p.ui, "matmul/ladder_sentence", "text", text);
 }
 
-// Whether a library computes with kernels that it has for other processors, and is slow with them.
-bool has_unfit_kernels(const Ladder& ladder, const Line& line) {
+double fastest_at(const MatmulResults& results, Device device, std::int64_t n) {
+  double best = 0;
+  for (const KernelResults& k : results.kernels) {
+    const MatmulSample* s = k.device == device ? k.at(n) : nullptr;
+    if (s != nullptr && !is_unsteady(s->time)) best = std::max(best, s->gflops);
+  }
+  return best;
+}
+
+// Whether a library computes with kernels that it has for other processors, and is slow with them
+// at every size that was measured steadily: elsewhere something else may have slowed it down.
+bool has_unfit_kernels(const MatmulResults& results, const Line& line) {
   constexpr double kSlow = 0.5;  // of the fastest kernel
-  return !line.chosen.empty() && line.sample != nullptr &&
-         line.sample->gflops < kSlow * ladder.best;
+  const KernelResults* k = results_of(results, line.device, line.name);
+  if (line.chosen.empty() || k == nullptr || line.sample == nullptr) return false;
+  const auto slow = [&](const MatmulSample& s) {
+    return is_unsteady(s.time) || s.gflops < kSlow * fastest_at(results, line.device, s.n);
+  };
+  return !is_unsteady(line.sample->time) && std::ranges::all_of(k->samples, slow);
 }
 
 // Why a library is far behind.
-void draw_chosen(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
+void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector<Ladder>& ladders,
+                 Device device) {
   const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
   if (ladder == ladders.end()) return;
   for (const Line& line : ladder->lines) {
-    if (!has_unfit_kernels(*ladder, line)) continue;
+    if (!has_unfit_kernels(results, line)) continue;
     const std::string text = trf("{} reaches only {}: it has chosen its kernels for {} processors.",
                                  line.title, percent(ladder->share(line)), line.chosen);
     muted(p.ui, text);
@@ -472,7 +488,7 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const Device device = shown_device(p, results);
   if (!unfinished) {
     draw_sentence(p, ladders, device);
-    draw_chosen(p, ladders, device);
+    draw_chosen(p, results, ladders, device);
   }
   draw_key(p, ladders);
   for (const Ladder& ladder : ladders) {

@@ -192,10 +192,16 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
 
 void others_note(const Panel& p, std::string_view path, double share) {
   if (share <= 0) return;
-  note_box(p.ui, path,
-           trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
-               "may be shorter.",
-               percent(share)));
+  constexpr double kNotable = 0.2, kMost = 0.95;
+  const std::string text =
+      share < kNotable
+          ? trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
+                "may be shorter.",
+                percent(share))
+          : trf("Other programs or the host took {} of the cores' time; on a quiet machine work "
+                "may be up to {:.1f} times as fast.",
+                percent(share), 1 / (1 - std::min(share, kMost)));
+  note_box(p.ui, path, text);
 }
 
 void draw_warning(const Ui& ui, ImVec2 left_middle) {

@@ -414,6 +414,23 @@ TEST(MatmulLadder, NamesChosenKernelsOnlyIfAllSteadySizesAgree) {
   EXPECT_FALSE(lab.visible("matmul/chosen_kernels")) << "the figure shown is unsteady";
 }
 
+TEST(MatmulLadder, MarksUnsteadyRungsAndOffersToMeasureAgain) {
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  MatmulSample fast = matmul_sample(cpu(), "simd", 64, 85);
+  fast.time.p10_s = fast.time.median_s / 2;
+  fast.time.p90_s = 2 * fast.time.median_s;
+  Lab lab(matmul_job({peak, matmul_sample(cpu(), "naive", 64, 5), fast, JobFinished{}}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/ladder_sentence")->label,
+            "Too unsteady to compare kernels. On cpu:0 at N = 64, the lab's fastest kernel reached "
+            "17 % of the peak (p10 to p90: 8.5 % to 34 %).");
+  EXPECT_TRUE(lab.visible("matmul/mark_key"));
+  lab.click("matmul/measure_again");
+  EXPECT_EQ(lab.sent<StartMatmul>().size(), 1U);
+}
+
 TEST(MatmulForm, SaysHowLongALadderTakes) {
   Model model(machine_of(2));
   for (const char* name : {"naive", "simd"}) {

@@ -29,6 +29,8 @@ struct Line {
   bool failed = false;  // at some size; without a sample it has not been timed at all
   const MatmulSample* sample = nullptr;
   const MatmulSample* reference = nullptr;  // of another machine, at the size shown
+
+  bool unsteady() const { return sample != nullptr && is_unsteady(sample->time); }
 };
 
 const KernelResults* results_of(const MatmulResults& results, Device device,
@@ -94,6 +96,18 @@ double share_of(const MatmulSample& s, const PeakSample* peak, double best) {
   return top > 0 ? s.gflops / top : 0;
 }
 
+// The shares at p90 and p10 of the times.
+struct ShareRange {
+  double low = 0, high = 0;
+};
+
+ShareRange range_of(const MatmulSample& s, double share) {
+  const auto at = [&](double seconds) {
+    return seconds > 0 ? share * s.time.median_s / seconds : share;
+  };
+  return {at(s.time.p90_s), at(s.time.p10_s)};
+}
+
 std::string name_text(const Line& line, bool with_title) {
   return with_title ? titled_name(line.name, line.title) : line.name;
 }
@@ -129,7 +143,8 @@ std::string bar_text(const Value& value) {
   return value.size.empty() ? value.rest : fmt::format("{}, {}", value.rest, value.size);
 }
 
-constexpr float kBetweenValues = 10;  // units
+constexpr float kBetweenValues = 10;            // units
+constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
 
 // Draws name, size and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
@@ -146,6 +161,10 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   const auto draw_value = [&](float share_right, float y) {
     const float wide = text_size(ui.fonts.caption, value.share).x;
     draw_text(list, ui.fonts.caption, {share_right - wide, y}, ink, value.share);
+    if (line.unsteady()) {
+      draw_warning(ui,
+                   {share_right - wide - ui.px(kMarkUnits), y + ui.fonts.caption->FontSize / 2});
+    }
     draw_text_fitted(list, ui.fonts.caption, {std::max(right - rest, share_right), y},
                      right - share_right, ink, value.rest);
   };
@@ -158,7 +177,8 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
     const float share_right = right - rest - ui.px(kBetweenValues);
     const float wide = text_size(ui.fonts.caption, value.share).x;
     const float y = item.min.y + ui.px(4);
-    const float size_left = draw_size(share_right - wide - ui.px(16), y);
+    const float mark = line.unsteady() ? ui.px(kMarkUnits) : 0;
+    const float size_left = draw_size(share_right - wide - mark - ui.px(16), y);
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
                      size_left - item.min.x - ui.px(4), ui.theme->text, name_text(line, true));
     draw_value(share_right, y);
@@ -183,6 +203,22 @@ void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, flo
   list->AddQuad(top, right, bottom, left, styled(ui.theme->text), ui.px(1.3F));
 }
 
+// From p10 to p90 of an unsteady measurement.
+void draw_whisker(const Panel& p, const ShareRange& range, const Bars& bars, float middle) {
+  const Ui& ui = p.ui;
+  const auto x = [&](double share) {
+    return bars.left + (bars.right - bars.left) * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  };
+  const float low = x(range.low), high = x(range.high), cap = ui.px(4);
+  const auto line = [&](ImVec2 from, ImVec2 to) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddLine(from, to, styled(ui.theme->card), ui.px(3.5F));  // legible on any bar
+    list->AddLine(from, to, styled(ui.theme->text), ui.px(1.3F));
+  };
+  line({low, middle}, {high, middle});
+  for (const float end : {low, high}) line({end, middle - cap}, {end, middle + cap});
+}
+
 void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, double share) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -204,6 +240,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
     const float reach = ui.px(bars.below ? 5 : 7);
     list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
   }
+  if (line.unsteady()) draw_whisker(p, range_of(*line.sample, share), bars, (top + bottom) / 2);
   if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
 }
 
@@ -263,7 +300,7 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
       const std::string name = name_text(line, false);
       const bool beside = columns.names_size && !value.size.empty();
       widen(columns.name, beside ? name + value.size : name, beside ? 30 : 20);
-      widen(columns.share, value.share, 8);
+      widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
       widen(columns.rest, value.rest, kBetweenValues + 4);
     }
   }
@@ -314,14 +351,48 @@ const Line* fastest_of(const Ladder& ladder, bool library) {
   return best;
 }
 
+// The rung that the sentence starts from; null without a peak, this rung or a faster one.
+const Line* plain_of(const Ladder& ladder, const Line* best) {
+  const auto plain = std::ranges::find(ladder.lines, kPlainRung, &Line::name);
+  const bool known = ladder.peak != nullptr && plain != ladder.lines.end() &&
+                     plain->sample != nullptr && plain->sample != best->sample;
+  return known ? &*plain : nullptr;
+}
+
+// Whether one of the figures in the sentence is.
+bool sentence_is_unsteady(const Ladder& ladder) {
+  const Line *best = fastest_of(ladder, false), *library = fastest_of(ladder, true);
+  const Line* plain = plain_of(ladder, best);
+  if (plain == nullptr) return false;
+  return is_unsteady(ladder.peak->time) || best->unsteady() || plain->unsteady() ||
+         (library != nullptr && library->unsteady());
+}
+
+// "17 % of the peak (12 % to 61 %)"
+std::string share_with_range(const Ladder& ladder, const Line& line) {
+  const double share = ladder.share(line);
+  const ShareRange range = range_of(*line.sample, share);
+  return trf("{} of the peak (p10 to p90: {} to {})", percent(share), percent(range.low),
+             percent(range.high));
+}
+
+std::string unsteady_sentence(const Ladder& ladder) {
+  const Line *best = fastest_of(ladder, false), *library = fastest_of(ladder, true);
+  std::string text =
+      trf("Too unsteady to compare kernels. On {} at N = {}, the lab's fastest kernel reached {}",
+          lab::to_string(ladder.device), best->sample->n, share_with_range(ladder, *best));
+  if (library != nullptr) {
+    text += ", " + trf("the best library {}", share_with_range(ladder, *library));
+  }
+  return text + ".";
+}
+
 // From the first rung to the fastest one; empty without a peak or one of the two.
 std::string ladder_sentence(const Ladder& ladder) {
-  const auto plain = std::ranges::find(ladder.lines, kPlainRung, &Line::name);
   const Line* best = fastest_of(ladder, false);
-  if (ladder.peak == nullptr || plain == ladder.lines.end() || plain->sample == nullptr ||
-      plain->sample == best->sample) {
-    return "";
-  }
+  const Line* plain = plain_of(ladder, best);
+  if (plain == nullptr) return "";
+  if (sentence_is_unsteady(ladder)) return unsteady_sentence(ladder);
   const std::string share = percent(ladder.share(*best));
   const std::string times = times_text(best->sample->gflops / plain->sample->gflops);
   const char* const slow =
@@ -343,11 +414,17 @@ std::string ladder_sentence(const Ladder& ladder) {
 }
 
 // At the head of the card, about the device whose curves are beside it.
-void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
+void draw_sentence(const Panel& p, const MatmulResults& results, const std::vector<Ladder>& ladders,
+                   Device device) {
   const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
   if (ladder == ladders.end()) return;
   const std::string text = ladder_sentence(*ladder);
   if (text.empty()) return;
+  if (sentence_is_unsteady(*ladder)) {
+    warning_sentence(p, "matmul/ladder_sentence", text);
+    measure_again_button(p, "matmul/measure_again", results.request);
+    return;
+  }
   body(p.ui, text);
   record_item(p.ui, "matmul/ladder_sentence", "text", text);
 }
@@ -391,15 +468,21 @@ void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector
 
 // Explains the marks on the bars, if there are any.
 void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
-  bool library = false, reference = false;
+  bool library = false, reference = false, unsteady = false;
   for (const Ladder& ladder : ladders) {
     for (const Line& line : ladder.lines) {
       if (line.sample == nullptr) continue;
       library |= line.library;
       reference |= marked(line, ladder.peak != nullptr);
+      unsteady |= line.unsteady();
     }
   }
   const std::set<std::int64_t> smaller = smaller_sizes(ladders);
+  if (unsteady) {
+    warning_key(p, "matmul/mark_key", tr("Unsteady; whiskers: p10 to p90."),
+                tr("The time limit was reached before the spread fell below 2 %, or the times "
+                   "vary by more than a quarter."));
+  }
   if (library) caption(p.ui, tr("Vertical line: the fastest library."));
   if (smaller.size() == 1) {
     caption(p.ui, trf("Pale: measured up to N = {}.", *smaller.begin()));
@@ -487,7 +570,7 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
   const Device device = shown_device(p, results);
   if (!unfinished) {
-    draw_sentence(p, ladders, device);
+    draw_sentence(p, results, ladders, device);
     draw_chosen(p, results, ladders, device);
   }
   draw_key(p, ladders);

@@ -259,6 +259,12 @@ KernelPoints kernel_points(const KernelResults& kernel) {
   return points;
 }
 
+bool limit_is_unsteady(const MatmulSample& s, const CeilingsMeasured& ceilings, CacheState cache) {
+  const Roof roof = roof_over(ceilings, s, cache);
+  return is_unsteady(s.time) || (roof.compute != nullptr && is_unsteady(roof.compute->time)) ||
+         (roof.level != nullptr && is_unsteady(roof.level->time));
+}
+
 std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilings,
                            CacheState cache) {
   const Roof roof = roof_over(ceilings, s, cache);

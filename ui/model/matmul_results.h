@@ -79,6 +79,10 @@ struct KernelPoints {
 };
 KernelPoints kernel_points(const KernelResults& kernel);
 
+// Whether the product or one of the ceilings over it was measured too unsteadily for the sentence.
+bool limit_is_unsteady(const MatmulSample& sample, const CeilingsMeasured& ceilings,
+                       CacheState cache);
+
 // One sentence: whether memory or compute limits the product, and how close the kernel is to the
 // limit.
 std::string limit_sentence(const MatmulSample& sample, const CeilingsMeasured& ceilings,

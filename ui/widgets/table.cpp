@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
@@ -14,21 +15,27 @@ namespace {
 constexpr float kRowHeight = 28;  // units
 
 // Draws one line of text in the current column, right-aligned for numbers; returns true if it was
-// cut.
+// cut. `mark`: side of a warning before the text, in pixels; 0: none.
 bool column_text(WidgetMemory::Table& table, ImFont* font, ImU32 color, std::string_view text,
-                 float row_height) {
+                 float row_height, float mark = 0, ImU32 warning = 0) {
   const auto column = static_cast<std::size_t>(ImGui::TableGetColumnIndex());
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float room = std::max(1.0F, ImGui::GetContentRegionAvail().x);
-  const float wanted = text_size(font, text).x, shown = std::min(room, wanted);
+  const float before = mark > 0 ? mark * 1.3F : 0;  // and the space after it
+  const float wanted = text_size(font, text).x + before, shown = std::min(room, wanted);
   table.wanted[column] = std::max(table.wanted[column], std::ceil(wanted));
   const float x = table.number[column] ? pos.x + room - shown : pos.x;
   const float height = row_height - 2 * ImGui::GetStyle().CellPadding.y;
   const ImRect box(pos, {pos.x + room, pos.y + height});
   ImGui::ItemSize(box.GetSize());
   if (!ImGui::ItemAdd(box, 0)) return false;
+  if (mark > 0) {
+    draw_icon(ImGui::GetWindowDrawList(), kIconWarning, {x, pos.y + (height - mark) / 2}, mark,
+              warning);
+  }
   return draw_text_fitted(ImGui::GetWindowDrawList(), font,
-                          {x, pos.y + (height - font->FontSize) / 2}, room, color, text);
+                          {x + before, pos.y + (height - font->FontSize) / 2}, room - before, color,
+                          text);
 }
 
 // Columns share the width by weight, but number columns are widened at the expense of text columns
@@ -164,7 +171,7 @@ void table_row(Ui& ui, float height) {
   ImGui::TableNextRow(ImGuiTableRowFlags_None, table.row_height);
 }
 
-void cell(Ui& ui, std::string_view text, std::string_view explanation) {
+void cell(Ui& ui, std::string_view text, std::string_view explanation, bool warns) {
   WidgetMemory::Table& table = ui.memory.tables.back();
   ++table.column;
   if (table.column > 0) table.row_text.push_back('\t');
@@ -178,7 +185,8 @@ void cell(Ui& ui, std::string_view text, std::string_view explanation) {
   if (!visible) return;
   const bool missing = text == "N/A";
   const bool cut = column_text(table, number ? ui.fonts.mono : ui.fonts.body,
-                               missing ? ui.theme->muted : ui.theme->text, text, table.row_height);
+                               missing ? ui.theme->muted : ui.theme->text, text, table.row_height,
+                               warns ? ui.px(14) : 0, styled(ui.theme->warning));
   std::string all;
   if (cut) all = text;
   if (!explanation.empty()) all.append(all.empty() ? "" : "\n").append(explanation);

@@ -197,7 +197,8 @@ bool begin_table(Ui& ui, std::string_view path, std::span<const Column> columns,
                  TableSort* sort = nullptr);
 // `height` in units, for rows that hold controls.
 void table_row(Ui& ui, float height = 28);
-void cell(Ui& ui, std::string_view text, std::string_view hint = {});
+// `warns` puts the mark of a disturbed figure before the text.
+void cell(Ui& ui, std::string_view text, std::string_view hint = {}, bool warns = false);
 void end_table(Ui& ui);
 
 // Records the previous plain ImGui item under `path`.

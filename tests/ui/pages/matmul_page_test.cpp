@@ -431,6 +431,23 @@ TEST(MatmulLadder, MarksUnsteadyRungsAndOffersToMeasureAgain) {
   EXPECT_EQ(lab.sent<StartMatmul>().size(), 1U);
 }
 
+TEST(MatmulRoofline, DrawsNoLimitFromAnUnsteadyMeasurement) {
+  CeilingsMeasured ceilings = ceilings_measured(cpu());
+  const MatmulSample sample = matmul_sample(cpu(), "simd", 64, 85);
+  Lab lab(matmul_job({ceilings, sample, JobFinished{}}), 1, kLarge);
+  lab.open(Page::Matmul);
+  const auto says = [&](const char* path, const char* part) {
+    const ui::WidgetRect* said = lab.backend.ui.widgets.find(path);
+    return said != nullptr && said->label.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says("matmul/limit", "is limited by"));
+  EXPECT_FALSE(lab.visible("matmul/unsteady_ceilings"));
+  ceilings.compute.back().time.p90_s = 18 * ceilings.compute.back().time.median_s;
+  lab.show(matmul_job({ceilings, sample, JobFinished{}}));
+  EXPECT_TRUE(says("matmul/limit", "Too unsteady to find the limit of simd"));
+  EXPECT_TRUE(says("matmul/unsteady_ceilings", "FMA f32, 2 threads"));
+}
+
 TEST(MatmulForm, SaysHowLongALadderTakes) {
   Model model(machine_of(2));
   for (const char* name : {"naive", "simd"}) {

@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/matmul_results.h"
+#include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::ui {
@@ -239,6 +240,24 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
              p.out);
 }
 
+// What limits the chosen kernel, or that the measurement is too unsteady for an answer.
+void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choice) {
+  const CacheState cache = results.request.cache;
+  if (!limit_is_unsteady(*choice.sample, *choice.ceilings, cache)) {
+    const std::string text = limit_sentence(*choice.sample, *choice.ceilings, cache);
+    body(p.ui, text);
+    record_item(p.ui, "matmul/limit", "text", text);
+    return;
+  }
+  const MatmulSample& s = *choice.sample;
+  const auto at = [&](double seconds) {
+    return gflops_text(seconds > 0 ? s.gflops * s.time.median_s / seconds : s.gflops);
+  };
+  warning_sentence(p, "matmul/limit",
+                   trf("Too unsteady to find the limit of {} at N = {}: {} (p10 to p90: {} to {}).",
+                       s.kernel, s.n, gflops_text(s.gflops), at(s.time.p90_s), at(s.time.p10_s)));
+}
+
 void roofline_card(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
   Card card(
       p, "matmul/roofline_card", tr("Roofline"),
@@ -255,7 +274,7 @@ void roofline_card(const Panel& p, const MatmulResults& results, const Choice& c
   }
   draw_selectors(p, results, choice);
   if (choice.sample != nullptr) {
-    body(p.ui, limit_sentence(*choice.sample, *choice.ceilings, results.request.cache));
+    draw_limit(p, results, choice);
   } else {
     muted(p.ui, tr("The ceilings are known; no kernel has been measured yet."));
   }
@@ -288,7 +307,7 @@ void ceilings_table(const Panel& p, const Choice& choice) {
                        const std::string& ridge_text, const std::string& how) {
     table_row(p.ui);
     cell(p.ui, name, how);
-    cell(p.ui, limit, how);
+    cell(p.ui, limit, how, is_unsteady(time));
     if (wide) {
       cell(p.ui, spread_text(time), how);
       cell(p.ui, std::to_string(time.n), how);
@@ -306,14 +325,14 @@ void ceilings_table(const Panel& p, const Choice& choice) {
   end_table(p.ui);
 }
 
-// Returns the names of the ceilings whose measurement was unstable.
+// Returns the names of the ceilings whose measurement was unsteady.
 std::string unstable_names(const CeilingsMeasured& ceilings) {
   std::vector<std::string> names;
   for (const ComputeCeiling& c : ceilings.compute) {
-    if (c.time.unstable) names.push_back(compute_label(c));
+    if (is_unsteady(c.time)) names.push_back(compute_label(c));
   }
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
-    if (b.time.unstable) names.push_back(tr(b.name));
+    if (is_unsteady(b.time)) names.push_back(tr(b.name));
   }
   return fmt::format("{}", fmt::join(names, "; "));
 }
@@ -331,8 +350,10 @@ void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
-    muted(p.ui, trf("Unstable because the machine was busy: {}. The next run measures them again.",
-                    names));
+    warning_sentence(p, "matmul/unsteady_ceilings",
+                     trf("Unstable because the machine was busy: {}. The next run measures them "
+                         "again.",
+                         names));
   }
   muted(p.ui, tr("A kernel's intensity is its operations divided by the minimum bytes it moves: A "
                  "and B read once, C written once. Left of a level's ridge point, that level's "

@@ -677,6 +677,7 @@ def case_pace(program, home):
     def timing(seconds):
         steps = [
             {"click": "rail/matmul"},
+            {"click": "matmul/tab/Live"},
             {"click": "matmul/live"},
             {"wait_for": "status/cancel"},
             {"wait": seconds},
@@ -691,7 +692,7 @@ def case_pace(program, home):
     described = home.file("matmul.json")
     home.write_settings({"page": "matmul"})
     run(program, home, "--size", SIZE, "--describe-ui", described)
-    start = middle(widgets(described)["matmul/live"])
+    start = middle(widgets(described)["matmul/run"])
 
     def hidden(seconds):
         with open_window(program, home) as (process, window):

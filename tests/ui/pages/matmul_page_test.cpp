@@ -97,6 +97,7 @@ TEST(MatmulTabs, ALiveRunKeepsTheLadder) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);
   lab.view.forms.matmul.live_size = 256;
+  lab.click("matmul/tab/Live");
   lab.click("matmul/live");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   const StartMatmul request = lab.sent<StartMatmul>()[0];
@@ -301,6 +302,7 @@ TEST(MatmulForm, ALiveRunDoesNotReadTheListOfSizes) {
   lab.view.forms.matmul.sizes = "many";
   lab.frames(3);
   EXPECT_FALSE(lab.backend.find("matmul/run")->enabled);
+  lab.click("matmul/tab/Live");
   lab.click("matmul/live");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, std::vector<std::int64_t>{512});
@@ -516,19 +518,37 @@ TEST(MatmulForm, RareSettingsAreFoldedBelowTheButtons) {
 TEST(MatmulTogetherForm, AsksForAllDevicesAtOnce) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);
-  lab.click("matmul/together");
+  lab.view.forms.matmul.device = 2;
+  lab.click("matmul/tab/At once");
+  EXPECT_FALSE(lab.visible("matmul/device"));
   EXPECT_FALSE(lab.visible("matmul/which"));
   EXPECT_FALSE(lab.visible("matmul/live"));
-  EXPECT_FALSE(lab.visible("matmul/live_size"));
   lab.click("matmul/run");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].together);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].devices.empty());
-  lab.view.forms.matmul.device = 2;
-  lab.frames(3);
-  const ui::WidgetRect* error = lab.backend.find("matmul/form_error");
-  ASSERT_NE(error, nullptr);
-  EXPECT_EQ(error->label, "Devices at once: only cpu:1 is chosen; choose every device");
+}
+
+TEST(MatmulTogetherForm, ASavedChoiceOpensItsTab) {
+  ui::Forms forms;
+  load_forms(forms, {{"matmul.together", "1"}});
+  EXPECT_EQ(forms.matmul.tabs.kind, static_cast<int>(ui::RunKind::Together));
+}
+
+TEST(MatmulLiveForm, ChoosesTheDeviceThatRuns) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.click("matmul/tab/Live");
+  EXPECT_FALSE(lab.visible("matmul/sizes")) << "those of the ladder";
+  EXPECT_FALSE(lab.visible("matmul/estimate"));
+  EXPECT_TRUE(lab.visible("matmul/live_size"));
+  EXPECT_EQ(lab.backend.find("matmul/live")->label, "Run live on cpu:0");
+  lab.click("matmul/live_device");
+  lab.click("matmul/live_device/cpu:1");
+  lab.click("matmul/live");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].devices, std::vector<Device>{cpu(1)});
+  EXPECT_TRUE(lab.sent<StartMatmul>()[0].live);
 }
 
 TEST(MatmulTabs, AnEmptyTabOffersItsRun) {
@@ -540,7 +560,7 @@ TEST(MatmulTabs, AnEmptyTabOffersItsRun) {
     return button == nullptr ? "" : button->label;
   };
   EXPECT_EQ(offered("Ladder"), "Run ladder");
-  EXPECT_EQ(offered("Live"), "Run live");
+  EXPECT_EQ(offered("Live"), "Run live on cpu:0");
   lab.click("matmul/empty");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].live);
@@ -551,7 +571,6 @@ TEST(MatmulTabs, AnEmptyTabOffersItsRun) {
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 2U);
   EXPECT_TRUE(lab.sent<StartMatmul>()[1].together);
   EXPECT_FALSE(lab.sent<StartMatmul>()[1].live);
-  EXPECT_TRUE(lab.view.forms.matmul.request.together) << "the form shows what runs";
 }
 
 TEST(MatmulTogetherForm, ShowsTheSpeedupPerSize) {

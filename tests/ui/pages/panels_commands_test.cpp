@@ -39,6 +39,7 @@ TEST_F(PanelCommands, RepeatedClicksSendOneLadder) {
 
 TEST_F(PanelCommands, LiveRunIsMarkedInTheRequest) {
   lab.open(Page::Matmul);
+  lab.click("matmul/tab/Live");
   lab.click("matmul/live");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1u);
   EXPECT_TRUE(lab.sent<StartMatmul>()[0].live);

@@ -9,6 +9,7 @@
 
 #include "compute/core/fields/request_fields.h"
 #include "ui/model/forms/forms.h"
+#include "ui/model/model.h"
 
 namespace lab::ui {
 namespace {
@@ -278,6 +279,9 @@ void load_forms(Forms& forms, const SavedSettings& saved) {
   for (auto at = saved.lower_bound(kGuess); at != saved.end() && at->first.starts_with(kGuess);
        ++at) {
     load.text(at->first, forms.learn.guesses[at->first.substr(kGuess.size())]);
+  }
+  if (forms.matmul.request.together) {
+    forms.matmul.tabs.kind = static_cast<int>(RunKind::Together);
   }
   load_ticked(load, "training.devices", forms.training.devices);
   load_ticked(load, "scaling.devices", forms.scaling.devices);

@@ -14,6 +14,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/forms/form_checks.h"
+#include "ui/model/model.h"
 
 namespace lab::ui {
 namespace {
@@ -178,14 +179,29 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
   return command;
 }
 
+std::vector<Device> timed_devices(const MachineInfo& machine) {
+  std::vector<Device> timed;
+  for (const DeviceInfo& info : machine.devices) {
+    if (is_timed(info.device)) timed.push_back(info.device);
+  }
+  return timed;
+}
+
+Device live_device(const MatmulForm& form, const MachineInfo& machine) {
+  const std::vector<Device> timed = timed_devices(machine);
+  const bool known = std::ranges::find(timed, form.live_device) != timed.end();
+  return known || timed.empty() ? form.live_device : timed.front();
+}
+
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live) {
   StartMatmul command = form.request;
-  command.devices = chosen_device(form.device, machine);
+  command.devices =
+      live ? std::vector{live_device(form, machine)} : chosen_device(form.device, machine);
   command.sizes = live ? std::vector{form.live_size} : parse_counts(form.sizes);
   constexpr int kBest = 1;
   constexpr int kChosen = 2;
   if (form.which == kBest) command.kernels = {"best"};
-  if (form.which == kChosen) {
+  if (form.which == kChosen && !command.together) {
     command.kernels.assign(form.chosen.begin(), form.chosen.end());
     if (command.kernels.empty()) {
       throw Error(Errc::Usage, tr("no kernel is ticked; tick at least one"));
@@ -193,13 +209,11 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
   }
   command.dtype = matmul_precision(form, machine);
   command.live = live;
-  if (command.together) {  // the form shows no kernels and types then
+  if (live) command.together = false;
+  if (command.together) {  // the form shows no devices, kernels and types then
+    command.devices.clear();
     command.kernels.clear();
     command.dtype = Precision::F32;
-    if (!command.devices.empty()) {
-      throw Error(Errc::Usage, trf("Devices at once: only {} is chosen; choose every device",
-                                   to_string(command.devices.front())));
-    }
     if (machine.devices.size() < 2) {
       throw Error(Errc::Usage, tr("Devices at once: this machine has one device; split the CPU on "
                                   "the Devices page"));
@@ -219,6 +233,7 @@ struct FillForm {
     forms.matmul.which = c.kernels == std::vector<std::string>{"best"} ? 1 : 0;
     forms.matmul.sizes = fmt::format("{}", fmt::join(c.sizes, ","));
     forms.matmul.device = 0;
+    forms.matmul.tabs.kind = static_cast<int>(kind_of(c));
     forms.matmul.request.together = c.together;
   }
   void operator()(const StartTraining& c) const {

@@ -94,6 +94,7 @@ struct MatmulForm {
   int device = 0;  // 0: every device, otherwise position + 1
   std::string sizes = "64..4096";
   std::int64_t live_size = 512;  // of a live run
+  Device live_device;            // not saved; if it is not timed: the first
   int which = 0;                 // 0 all, 1 best, 2 chosen
   std::set<std::string> chosen;  // kernels, when which == 2
   bool more = false;             // more settings are shown; not saved
@@ -264,6 +265,9 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
 std::size_t matmul_precisions(const MachineInfo& machine);
 // The form's precision if the machine offers it, otherwise f32.
 Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);
+// The devices that can be measured, and the one of a live run.
+std::vector<Device> timed_devices(const MachineInfo& machine);
+Device live_device(const MatmulForm& form, const MachineInfo& machine);
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
 // The same for the settings that were edited while a training runs.

@@ -18,6 +18,12 @@
 namespace lab::ui {
 namespace {
 
+constexpr int kChosen = 2;  // of which_names()
+
+RunKind shown_kind(const MatmulForm& form) {
+  return static_cast<RunKind>(form.tabs.kind);
+}
+
 std::vector<std::string> which_names() {
   return {LAB_TEXT("All"), LAB_TEXT("Best"), LAB_TEXT("Choose")};
 }
@@ -45,8 +51,7 @@ std::string box_hint(const Panel& p, const RungInfo& rung, Precision precision) 
 }
 
 void kernel_boxes(const Panel& p, MatmulForm& form) {
-  constexpr int kChosen = 2;
-  if (form.which != kChosen || form.request.together) return;
+  if (form.which != kChosen) return;
   const Precision precision = matmul_precision(form, p.model.machine());
   const std::vector<const RungInfo*> rungs = distinct_rungs(p.model);
   if (rungs.empty()) {
@@ -65,31 +70,7 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
   }
 }
 
-void fields_of(const Panel& p, MatmulForm& form) {
-  std::vector<std::string> devices = device_names(p.model.machine());
-  devices.insert(devices.begin(), tr("every device"));
-  form.device = std::clamp(form.device, 0, static_cast<int>(devices.size()) - 1);
-  Fields fields(p);
-  if (devices.size() > 2) {
-    fields.next();
-    combo(p.ui, "matmul/device", tr("Device"), devices, form.device, tr("Where the kernels run."));
-  }
-  fields.next();
-  input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes,
-             tr("Powers of two (from..to) or a comma-separated list (100,500)."), "64..4096");
-  if (devices.size() > 2 || form.request.together) {
-    fields.next();
-    field_control(p, "matmul", form.request, &StartMatmul::together);
-  } else {
-    fields.next();
-    offer_split(p, "matmul",
-                tr("One device has all cores. To multiply on several at once, split the cores."));
-  }
-  if (form.request.together) {
-    fields.next();
-    field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
-    return;
-  }
+void kernel_fields(const Panel& p, Fields& fields, MatmulForm& form) {
   fields.next();
   segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
             tr("All rungs of the ladder, only the lab's fastest, or a selection."));
@@ -102,17 +83,75 @@ void fields_of(const Panel& p, MatmulForm& form) {
   if (choice_control(p.ui, "matmul/dtype", dtype, offered, position)) {
     form.request.dtype = static_cast<Precision>(position);
   }
+}
+
+void budget_field(const Panel& p, Fields& fields, MatmulForm& form) {
   fields.next();
   field_control(p.ui, "matmul/budget", field_of(&StartMatmul::budget_s), form.request.budget_s);
+}
+
+void sizes_field(const Panel& p, Fields& fields, MatmulForm& form) {
+  fields.next();
+  input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes,
+             tr("Powers of two (from..to) or a comma-separated list (100,500)."), "64..4096");
+}
+
+void ladder_fields(const Panel& p, MatmulForm& form) {
+  std::vector<std::string> devices = device_names(p.model.machine());
+  devices.insert(devices.begin(), tr("every device"));
+  form.device = std::clamp(form.device, 0, static_cast<int>(devices.size()) - 1);
+  Fields fields(p);
+  if (devices.size() > 2) {
+    fields.next();
+    combo(p.ui, "matmul/device", tr("Device"), devices, form.device, tr("Where the kernels run."));
+  }
+  sizes_field(p, fields, form);
+  if (devices.size() <= 2) {
+    fields.next();
+    offer_split(p, "matmul",
+                tr("One device has all cores. To multiply on several at once, split the cores."));
+  }
+  kernel_fields(p, fields, form);
+  budget_field(p, fields, form);
   reference_field(p, fields, "matmul/reference");
 }
 
-void more_fields(const Panel& p, MatmulForm& form) {
+void live_fields(const Panel& p, MatmulForm& form) {
+  const MachineInfo& machine = p.model.machine();
+  const std::vector<Device> timed = timed_devices(machine);
   Fields fields(p);
+  if (timed.size() > 1) {
+    fields.next();
+    choose_one(
+        p,
+        {.path = "matmul/live_device", .label = tr("Device"), .hint = tr("Where the kernels run.")},
+        timed, live_device(form, machine), form.live_device,
+        [](Device device) { return lab::to_string(device); });
+  }
   fields.next();
   input_number(
       p.ui, "matmul/live_size", tr("Size N of a live run"), form.live_size,
       {.min = 1, .max = 16384, .step = 64, .hint = tr("The size that \"Run live\" repeats.")});
+  kernel_fields(p, fields, form);
+}
+
+void together_fields(const Panel& p, MatmulForm& form) {
+  Fields fields(p);
+  sizes_field(p, fields, form);
+  budget_field(p, fields, form);
+}
+
+void fields_of(const Panel& p, MatmulForm& form) {
+  switch (shown_kind(form)) {
+    case RunKind::Sweep: ladder_fields(p, form); break;
+    case RunKind::Live: live_fields(p, form); break;
+    case RunKind::Together: together_fields(p, form); break;
+  }
+  if (shown_kind(form) != RunKind::Together) kernel_boxes(p, form);
+}
+
+void more_fields(const Panel& p, MatmulForm& form) {
+  Fields fields(p);
   fields.next();
   field_control(p, "matmul", form.request, &StartMatmul::cache);
   fields.next();
@@ -121,14 +160,34 @@ void more_fields(const Panel& p, MatmulForm& form) {
 
 // "every device, N = 64..4096, f32": the form on one line.
 std::string settings_text(const Panel& p, const MatmulForm& form) {
-  if (form.request.together) return fmt::format("{}, N = {}", tr("At once"), form.sizes);
   const MachineInfo& machine = p.model.machine();
+  const std::string dtype = to_string(matmul_precision(form, machine));
+  if (shown_kind(form) == RunKind::Together) {
+    return fmt::format("{}, N = {}", tr("At once"), form.sizes);
+  }
+  if (shown_kind(form) == RunKind::Live) {
+    return fmt::format("{}, N = {}, {}", lab::to_string(live_device(form, machine)), form.live_size,
+                       dtype);
+  }
   const auto place = static_cast<std::size_t>(std::max(0, form.device));
   const std::string device = place == 0 || place > machine.devices.size()
                                  ? tr("every device")
                                  : lab::to_string(machine.devices[place - 1].device);
-  return fmt::format("{}, N = {}, {}", device, form.sizes,
-                     to_string(matmul_precision(form, machine)));
+  return fmt::format("{}, N = {}, {}", device, form.sizes, dtype);
+}
+
+// "Run live on cpu:0" where it is not the only device.
+std::string run_label(const Panel& p, RunKind kind) {
+  const MachineInfo& machine = p.model.machine();
+  switch (kind) {
+    case RunKind::Sweep: break;
+    case RunKind::Live:
+      return timed_devices(machine).size() < 2
+                 ? tr("Run live")
+                 : trf("Run live on {}", lab::to_string(live_device(p.view.forms.matmul, machine)));
+    case RunKind::Together: return tr("Run at once");
+  }
+  return tr("Run ladder");
 }
 
 std::string together_basis(const RunEstimate& estimate, double size_s) {
@@ -138,18 +197,18 @@ std::string together_basis(const RunEstimate& estimate, double size_s) {
 
 void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
+  const RunKind kind = shown_kind(form);
+  form.request.together = kind == RunKind::Together;
   const FormCard card(p, "matmul/form", tr("Settings"));
   if (!card) return;
   room_for_actions(p);
   const bool shown = settings_shown(p, Page::Matmul, "matmul/settings", form.settings_open,
                                     [&] { return settings_text(p, form); });
-  if (shown) {
-    fields_of(p, form);
-    kernel_boxes(p, form);
-  }
+  if (shown) fields_of(p, form);
   const MachineInfo& machine = p.model.machine();
   StartMatmul request;
-  const std::string error = problem([&] { request = to_command(form, machine, false); });
+  const std::string error =
+      problem([&] { request = to_command(form, machine, kind == RunKind::Live); });
   if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
   if (error.empty()) {
     const RunEstimate estimate = estimate_of(request, machine, p.model.rungs());
@@ -157,28 +216,11 @@ void matmul_form(const Panel& p) {
                   request.together ? together_basis(estimate, request.budget_s)
                                    : sweep_basis(estimate, request.budget_s));
   }
-  if (form.request.together) {
-    form_actions(p, 130, [&] {
-      if (start_button(p, "matmul/run", tr("Run at once"), error, true)) {
-        send(p, request);
-      }
-    });
-    return;
-  }
-  form_actions(p, 260, [&] {
-    Row row(p.ui, {1, 1});
-    row.next();
-    if (start_button(p, "matmul/run", tr("Run ladder"), error, true)) {
-      send(p, request);
-    }
-    row.next();
-    // A live run reads its own size, not the list of sizes.
-    const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "matmul/live", tr("Run live"), live_error, false)) {
-      send(p, to_command(form, machine, true));
-    }
+  const char* const path = kind == RunKind::Live ? "matmul/live" : "matmul/run";
+  form_actions(p, 160, [&] {
+    if (start_button(p, path, run_label(p, kind), error, true)) send(p, request);
   });
-  if (!shown) return;
+  if (!shown || kind == RunKind::Together) return;
   foldout(p.ui, "matmul/more", tr("More settings"), form.more);
   if (form.more) more_fields(p, form);
 }
@@ -186,39 +228,26 @@ void matmul_form(const Panel& p) {
 void empty_card(const Panel& p) {
   Card card(p, "matmul/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
-  MatmulForm& form = p.view.forms.matmul;
-  const auto kind = static_cast<RunKind>(form.tabs.kind);
+  const MatmulForm& form = p.view.forms.matmul;
+  const RunKind kind = shown_kind(form);
   if (runs(p, Page::Matmul) && p.model.matmul_runs().last() == kind) {
     muted(p.ui, kind == RunKind::Sweep
                     ? tr("The peak is measured first, then each kernel is verified and timed.")
                     : tr("The products are verified first, then timed."));
     return;
   }
-  const auto command = [&] {
-    MatmulForm other = form;
-    other.request.together = kind == RunKind::Together;
-    return to_command(other, p.model.machine(), kind == RunKind::Live);
-  };
+  const auto command = [&] { return to_command(form, p.model.machine(), kind == RunKind::Live); };
   constexpr std::array kFromTour = {TourQuestion::Peak};
   const std::string known = tour_sentence(p, kFromTour);
-  struct Offer {
-    std::string sentence, label;
-  };
-  const Offer offer =
+  const std::string sentence =
       kind == RunKind::Live
-          ? Offer{tr("No live run yet. It repeats the kernels at one size until stopped."),
-                  tr("Run live")}
+          ? tr("No live run yet. It repeats the kernels at one size until stopped.")
       : kind == RunKind::Together
-          ? Offer{tr("No devices have been measured at once yet. All devices multiply at the same "
-                     "time, and as often the first one alone."),
-                  tr("Run at once")}
-          : Offer{
-                fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
-                            tr("The ladder goes from three plain loops to the machine's limit.")),
-                tr("Run ladder")};
-  if (empty_page(p, "matmul/empty", offer.sentence, offer.label, command)) {
-    form.request.together = kind == RunKind::Together;
-  }
+          ? tr("No devices have been measured at once yet. All devices multiply at the same "
+               "time, and as often the first one alone.")
+          : fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
+                        tr("The ladder goes from three plain loops to the machine's limit."));
+  empty_page(p, "matmul/empty", sentence, run_label(p, kind), command);
 }
 
 void failed_card(const Panel& p, const MatmulResults& results) {

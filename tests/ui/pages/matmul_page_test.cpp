@@ -93,6 +93,24 @@ TEST(MatmulRoofline, IsHiddenInALiveRun) {
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }
 
+TEST(MatmulLive, ShowsTheLastSampleTheMedianAndTheShareOfThePeak) {
+  Model model = make_scene(Page::Matmul, Scene::Empty);
+  StartMatmul request;
+  request.live = true;
+  model.apply(event(1, 1, RungInfo{cpu(), "simd", "SIMD micro-kernel", "What it adds."}));
+  model.apply(event(1, 1, JobStarted{"Live", request}));
+  PeakSample peak;
+  peak.gflops = 500;
+  model.apply(event(1, 1, peak));
+  for (const double gflops : {100.0, 200.0, 90.0}) {
+    model.apply(event(1, 2, matmul_sample(cpu(), "simd", 512, gflops)));
+  }
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/live_table/0")->value,
+            "SIMD micro-kernel\t90.0 GFLOP/s\t100 GFLOP/s\t20 %");
+}
+
 TEST(MatmulTabs, ALiveRunKeepsTheLadder) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);

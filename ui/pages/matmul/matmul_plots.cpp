@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/plot/plot.h"
@@ -150,6 +151,13 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
   return kernels;
 }
 
+std::string kernel_title(const Panel& p, Device device, const std::string& name) {
+  for (const RungInfo& rung : p.model.rungs()) {
+    if (rung.device == device && rung.name == name) return tr(rung.title);
+  }
+  return name;
+}
+
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel) {
   return series_color(*p.ui.theme, place_of(p.model, kernel, device));
 }
@@ -201,6 +209,60 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
              p.out);
 }
 
+namespace {
+
+double median_of(Column64 values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// The kernels of a device that have live samples.
+std::vector<const KernelResults*> live_kernels(const Panel& p, const MatmulResults& results,
+                                               Device device) {
+  std::vector<const KernelResults*> kernels = by_rung(p, results);
+  std::erase_if(kernels, [&](const KernelResults* k) {
+    return k->device != device || k->live_gflops.empty();
+  });
+  return kernels;
+}
+
+// Every kernel at one time: "12.3 s", "Packed panels: 54.1 GFLOP/s", ...
+std::string live_text(const Panel& p, const std::vector<const KernelResults*>& kernels,
+                      double t_s) {
+  std::string text = format_seconds(t_s);
+  for (const KernelResults* k : kernels) {
+    const auto after = std::ranges::upper_bound(k->live_t_s, t_s);
+    if (after == k->live_t_s.begin()) continue;
+    const auto i = static_cast<std::size_t>(after - k->live_t_s.begin()) - 1;
+    text += fmt::format("\n{}: {}", kernel_title(p, k->device, k->name),
+                        gflops_text(k->live_gflops[i]));
+  }
+  return text;
+}
+
+void live_table(const Panel& p, const MatmulResults& results,
+                const std::vector<const KernelResults*>& kernels) {
+  static constexpr std::array kColumns = {
+      Column{LAB_TEXT("Kernel"), 2, false, {}},
+      Column{LAB_TEXT("Now"), 1, true, LAB_TEXT("The last sample.")},
+      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Of the samples in the chart.")},
+      Column{LAB_TEXT("Share of peak"), 1, true, LAB_TEXT("Of the median.")}};
+  if (kernels.empty() || !begin_table(p.ui, "matmul/live_table", kColumns)) return;
+  for (const KernelResults* k : kernels) {
+    const double median = median_of(k->live_gflops);
+    const PeakSample* peak = results.peak(k->device);
+    table_row(p.ui);
+    cell(p.ui, kernel_title(p, k->device, k->name), k->name);
+    cell(p.ui, gflops_text(k->live_gflops.back()));
+    cell(p.ui, gflops_text(median));
+    cell(p.ui, peak != nullptr && peak->gflops > 0 ? percent(median / peak->gflops) : "N/A");
+  }
+  end_table(p.ui);
+}
+
+}  // namespace
+
 void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const bool old = is_old(kept);
   const MatmulResults& results = shown(kept);
@@ -215,11 +277,13 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
              .dimmed = old});
   if (!card) return;
   draw_device_choice(p, results);
+  const std::vector<const KernelResults*> kernels = live_kernels(p, results, device);
+  live_table(p, results, kernels);
   std::vector<plot::Series> series;
-  for (const KernelResults* k : by_rung(p, results)) {
-    if (k->device != device) continue;
+  for (const KernelResults* k : kernels) {
     plot::Series s = kernel_series(p, *k);
     s.marker = plot::Marker::None;
+    s.describe = [&p, &kernels, k](std::size_t i) { return live_text(p, kernels, k->live_t_s[i]); };
     s.x = k->live_t_s;
     s.y = k->live_gflops;
     series.push_back(std::move(s));
@@ -228,7 +292,7 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
                         .y = {.label = "GFLOP/s", .min = 0}};
   plot::draw(p.ui, "matmul/plot/live", axes, series,
-             {.height = 320,
+             {.height = 260,
               .grows = true,
               .references = peaks,
               .empty_text = tr("No sample yet"),

@@ -362,13 +362,13 @@ const Line* plain_of(const Ladder& ladder, const Line* best) {
 // Whether one of the figures in the sentence is.
 bool sentence_is_unsteady(const Ladder& ladder) {
   const Line *best = fastest_of(ladder, false), *library = fastest_of(ladder, true);
-  const Line* plain = plain_of(ladder, best);
-  if (plain == nullptr) return false;
-  return is_unsteady(ladder.peak->time) || best->unsteady() || plain->unsteady() ||
-         (library != nullptr && library->unsteady());
+  const auto unsteady = [](const Line* line) { return line != nullptr && line->unsteady(); };
+  if (ladder.peak == nullptr) return false;
+  return is_unsteady(ladder.peak->time) || unsteady(best) || unsteady(library) ||
+         unsteady(plain_of(ladder, best));
 }
 
-// "17 % of the peak (12 % to 61 %)"
+// "17 % of the peak (p10 to p90: 12 % to 61 %)"
 std::string share_with_range(const Ladder& ladder, const Line& line) {
   const double share = ladder.share(line);
   const ShareRange range = range_of(*line.sample, share);
@@ -376,37 +376,46 @@ std::string share_with_range(const Ladder& ladder, const Line& line) {
              percent(range.high));
 }
 
-std::string unsteady_sentence(const Ladder& ladder) {
-  const Line *best = fastest_of(ladder, false), *library = fastest_of(ladder, true);
+std::string unsteady_sentence(const Ladder& ladder, const Line& best) {
   std::string text =
       trf("Too unsteady to compare kernels. On {} at N = {}, the lab's fastest kernel reached {}",
-          lab::to_string(ladder.device), best->sample->n, share_with_range(ladder, *best));
-  if (library != nullptr) {
+          lab::to_string(ladder.device), best.sample->n, share_with_range(ladder, best));
+  if (const Line* library = fastest_of(ladder, true)) {
     text += ", " + trf("the best library {}", share_with_range(ladder, *library));
   }
   return text + ".";
 }
 
-// From the first rung to the fastest one; empty without a peak or one of the two.
-std::string ladder_sentence(const Ladder& ladder) {
-  const Line* best = fastest_of(ladder, false);
-  const Line* plain = plain_of(ladder, best);
-  if (plain == nullptr) return "";
-  if (sentence_is_unsteady(ladder)) return unsteady_sentence(ladder);
-  const std::string share = percent(ladder.share(*best));
-  const std::string times = times_text(best->sample->gflops / plain->sample->gflops);
+// From the first rung to the fastest one.
+std::string way_sentence(const Ladder& ladder, const Line& plain, const Line& best) {
+  const std::string share = percent(ladder.share(best));
+  const std::string times = times_text(best.sample->gflops / plain.sample->gflops);
   const char* const slow =
       is_gpu(ladder.device) ? tr("one thread per element") : tr("three plain loops");
-  const std::int64_t n = plain->sample->n;
+  const std::int64_t n = plain.sample->n;
   const std::string device = lab::to_string(ladder.device);
+  return n == best.sample->n
+             ? trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
+                   "speed of {}.",
+                   device, n, share, times, slow)
+             : trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
+                   "speed of {} at N = {}.",
+                   device, best.sample->n, share, times, slow, n);
+}
+
+// Empty without a peak or a kernel of the lab's own that is more than the first rung, which bf16
+// and a choice of kernels may lack.
+std::string ladder_sentence(const Ladder& ladder) {
+  const Line* best = fastest_of(ladder, false);
+  if (ladder.peak == nullptr || best == nullptr || best->name == kPlainRung) return "";
+  if (sentence_is_unsteady(ladder)) return unsteady_sentence(ladder, *best);
+  const Line* plain = plain_of(ladder, best);
   std::string text =
-      n == best->sample->n
-          ? trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
-                "speed of {}.",
-                device, n, share, times, slow)
-          : trf("On {} at N = {}, the lab's fastest kernel reaches {} of the peak, {} times the "
-                "speed of {} at N = {}.",
-                device, best->sample->n, share, times, slow, n);
+      plain != nullptr
+          ? way_sentence(ladder, *plain, *best)
+          : trf("On {} at N = {} in {}, the lab's fastest kernel reaches {} of the peak.",
+                lab::to_string(ladder.device), best->sample->n, to_string(best->sample->dtype),
+                percent(ladder.share(*best)));
   if (const Line* library = fastest_of(ladder, true)) {
     text += " " + trf("The best library reaches {}.", percent(ladder.share(*library)));
   }

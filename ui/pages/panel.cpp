@@ -102,10 +102,18 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
 
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    std::string_view basis) {
+  constexpr double kLong_s = 3600;
   if (estimate.cases == 0) return;
-  const std::string text = trf("{}, more on a busy machine", about(estimate.seconds));
-  caption(p.ui, text);
-  record_item(p.ui, path, "text", text);
+  if (estimate.seconds >= kLong_s) {
+    warning_sentence(p, path,
+                     trf("This run takes {}. Start it only if you mean it; fewer or smaller sizes "
+                         "are quicker.",
+                         about(estimate.seconds)));
+  } else {
+    const std::string text = trf("{}, more on a busy machine", about(estimate.seconds));
+    caption(p.ui, text);
+    record_item(p.ui, path, "text", text);
+  }
   hint(p.ui, basis);
 }
 
@@ -135,9 +143,9 @@ void stop_button(const Panel& p, const std::string& path) {
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label, const std::function<Command()>& command) {
   std::string why = busy_reason(p);
-  if (why.empty()) why = problem(command);
   const std::string text =
       why.empty() ? std::string(sentence) : fmt::format("{} {}.", sentence, why);
+  if (why.empty()) why = field_problem(problem(command));  // the form shows it
   const bool pressed = empty_state(p.ui, path, text, label, why);
   if (pressed) send(p, command());
   if (p.model.job()) stop_button(p, fmt::format("{}/stop", path));
@@ -612,6 +620,12 @@ std::string timing_text(const Timing& t) {
     text += std::string("\n") +
             tr("unstable: the time limit was reached before the spread fell below 2 %");
   return text;
+}
+
+std::string field_problem(std::string message, std::string_view accepts) {
+  if (message.empty()) return message;
+  if (message.front() >= 'a' && message.front() <= 'z') message.front() -= 'a' - 'A';
+  return accepts.empty() ? message + "." : trf("{}. {}", message, accepts);
 }
 
 std::string time_of_day(std::time_t when) {

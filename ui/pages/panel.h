@@ -331,6 +331,10 @@ std::string gflops_text(double gflops);
 std::string gb_per_s_text(double gb_per_s);
 std::string about(double seconds);  // "about 41 min", "about 3.2 h", "less than 1 s"
 
+// An error's message as a sentence at a field: with a capital letter and a full stop, followed by
+// what the field accepts, if it is given.
+std::string field_problem(std::string message, std::string_view accepts = {});
+
 // Returns the message of the lab::Error that `make` throws; empty if it does not throw.
 template <typename Make>
 std::string problem(const Make& make) {

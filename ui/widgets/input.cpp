@@ -55,7 +55,7 @@ FieldText::~FieldText() {
 }
 
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
-                std::string_view text, std::string_view placeholder) {
+                std::string_view text, std::string_view placeholder, std::string_view error) {
   if (ImGui::GetCurrentWindowRead()->SkipItems) return false;
   control_label(ui, label);
   const Field field = next_field(ui);
@@ -63,7 +63,7 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
   const ImGuiID id = ImGui::GetID(name.c_str());
   const bool was_hovered =
       ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
-  draw_field(ui, field, was_hovered, GImGui->ActiveId == id, false);
+  draw_field(ui, field, was_hovered, GImGui->ActiveId == id, !error.empty());
   bool changed = false;
   {
     const FieldText inside(ui, field, 0);
@@ -76,7 +76,22 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
              ui.px(kControlRadius));
   hint(ui, text);
   record_rect(ui, path, "input", label, value, true, field.min, field.max);
+  field_error(ui, fmt::format("{}/error", path), error);
   return changed;
+}
+
+void field_error(Ui& ui, std::string_view path, std::string_view sentence) {
+  if (sentence.empty()) return;
+  const std::string text(sentence);
+  note_text(ui.fonts.caption, text);
+  ImGui::PushFont(ui.fonts.caption);
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.theme->bad);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+  record_item(ui, path, "error", text);
 }
 
 // --- number fields --------------------------------------------------------------------------

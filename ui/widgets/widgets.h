@@ -122,8 +122,12 @@ bool input_number(Ui& ui, std::string_view path, std::string_view label, std::in
                   const NumberOptions& = {});
 bool input_number(Ui& ui, std::string_view path, std::string_view label, double& value,
                   const NumberOptions& = {});
+// With an error, the field has a red border and the sentence stands below it, as field_error().
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
-                std::string_view hint = {}, std::string_view placeholder = {});
+                std::string_view hint = {}, std::string_view placeholder = {},
+                std::string_view error = {});
+// What is wrong with the control above and what it accepts, recorded under `path`.
+void field_error(Ui& ui, std::string_view path, std::string_view sentence);
 // An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control
 // records its segments as "<path>/<choice>", kind "segment". Choices are LAB_TEXT or names; the
 // control shows their translation, while paths and recorded values keep the English text.

@@ -279,6 +279,38 @@ TEST(MatmulLadder, StartsWithTheWayFromTheFirstRungToTheFastest) {
       "speed of three plain loops. The best library reaches 256 %.");
 }
 
+TEST(MatmulLadder, HasASentenceWithoutThePlainRung) {
+  Model model = gpu_job(Precision::BF16, {"mma_bf16"});
+  model.apply(event(1, 3, JobFinished{}));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* said = lab.backend.find("matmul/ladder_sentence");
+  ASSERT_NE(said, nullptr);
+  EXPECT_NE(said->label.find("the lab's fastest kernel reaches"), std::string::npos) << said->label;
+}
+
+TEST(MatmulForm, SaysAtTheFieldWhichSizesItAccepts) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.view.forms.matmul.sizes = "many";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("matmul/form_error"));
+  EXPECT_EQ(lab.backend.find("matmul/sizes/error")->label,
+            "Size 'many' is not a positive whole number. Powers of two (from..to) or a "
+            "comma-separated list (100,500).");
+}
+
+TEST(MatmulForm, WarnsOfARunOfHours) {
+  Model model(machine_of(2));
+  model.apply(event(0, 0, RungInfo{cpu(0), "simd", "simd", "What it adds."}));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.view.forms.matmul.sizes = "100000";
+  lab.open(Page::Matmul);
+  EXPECT_NE(lab.backend.find("matmul/estimate")->label.find("This run takes about 5.6 h."),
+            std::string::npos)
+      << lab.backend.find("matmul/estimate")->label;
+}
+
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
   PeakSample peak;
   peak.gflops = 500;

@@ -58,6 +58,9 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
     note_box(p.ui, "matmul/no_rungs", tr("Kernel names are available after the first run."));
     return;
   }
+  if (form.chosen.empty()) {
+    field_error(p.ui, "matmul/kernels_error", tr("No kernel is ticked; tick at least one."));
+  }
   for (const RungInfo* rung : rungs) {
     bool on = form.chosen.contains(rung->name);
     const std::string hint = box_hint(p, *rung, precision);
@@ -72,8 +75,12 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
 
 void kernel_fields(const Panel& p, Fields& fields, MatmulForm& form) {
   fields.next();
-  segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
-            tr("All rungs of the ladder, only the lab's fastest, or a selection."));
+  const bool changed =
+      segmented(p.ui, "matmul/which", tr("Kernels"), which_names(), form.which,
+                tr("All rungs of the ladder, only the lab's fastest, or a selection."));
+  if (changed && form.which == kChosen && form.chosen.empty()) {
+    for (const RungInfo* rung : distinct_rungs(p.model)) form.chosen.insert(rung->name);
+  }
   fields.next();
   // A saved choice that this machine does not offer is kept until the user makes another.
   const MachineInfo& machine = p.model.machine();
@@ -92,8 +99,10 @@ void budget_field(const Panel& p, Fields& fields, MatmulForm& form) {
 
 void sizes_field(const Panel& p, Fields& fields, MatmulForm& form) {
   fields.next();
-  input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes,
-             tr("Powers of two (from..to) or a comma-separated list (100,500)."), "64..4096");
+  const char* const accepts = tr("Powers of two (from..to) or a comma-separated list (100,500).");
+  const std::string fault = problem([&] { parse_counts(form.sizes); });
+  input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes, accepts, "64..4096",
+             field_problem(fault, accepts));
 }
 
 void ladder_fields(const Panel& p, MatmulForm& form) {
@@ -158,6 +167,14 @@ void more_fields(const Panel& p, MatmulForm& form) {
   field_control(p, "matmul", form.request, &StartMatmul::seed);
 }
 
+// Whether a field of the form says what is wrong.
+bool has_field_error(const MatmulForm& form) {
+  const RunKind kind = shown_kind(form);
+  const bool kernels = form.which == kChosen && form.chosen.empty();
+  const bool sizes = !problem([&] { parse_counts(form.sizes); }).empty();
+  return (kernels && kind != RunKind::Together) || (sizes && kind != RunKind::Live);
+}
+
 // "every device, N = 64..4096, f32": the form on one line.
 std::string settings_text(const Panel& p, const MatmulForm& form) {
   const MachineInfo& machine = p.model.machine();
@@ -209,7 +226,9 @@ void matmul_form(const Panel& p) {
   StartMatmul request;
   const std::string error =
       problem([&] { request = to_command(form, machine, kind == RunKind::Live); });
-  if (!error.empty()) error_box(p.ui, "matmul/form_error", error);
+  if (!error.empty() && !(shown && has_field_error(form))) {
+    error_box(p.ui, "matmul/form_error", field_problem(error));
+  }
   if (error.empty()) {
     const RunEstimate estimate = estimate_of(request, machine, p.model.rungs());
     estimate_note(p, "matmul/estimate", estimate,

@@ -248,7 +248,9 @@ class MatmulLadder final : public Experiment {
                 const std::vector<RungInfo>& rungs, std::int64_t n) const {
     if (!request_.live) {
       bench.time_all([&](double done, const std::string& rung) {
-        report(ctx, done * size_s(rungs, n), trf("{} at {} on {}", rung, n, to_string(device)));
+        const auto info = std::ranges::find(rungs, rung, &RungInfo::name);
+        const std::string title = info == rungs.end() ? rung : tr(info->title);
+        report(ctx, done * size_s(rungs, n), trf("{} at {} on {}", title, n, to_string(device)));
       });
       return;
     }

@@ -379,6 +379,18 @@ TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::BF16);
 }
 
+TEST(MatmulLadder, ShowsTitlesOfKernels) {
+  const RungInfo rung{cpu(), "loop_order", "Loop order", "What it adds."};
+  Lab lab(matmul_job({rung, ceilings_measured(cpu()), matmul_sample(cpu(), "loop_order", 64, 5),
+                      JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), std::vector<std::string>{"Loop order"});
+  EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "Loop order");
+  const ImVec2 bar = NullBackend::centre(*lab.backend.find("matmul/ladder/cpu:0/loop_order"));
+  EXPECT_TRUE(tooltip_at(lab, bar, "tooltip").starts_with("Loop order (loop_order)"));
+}
+
 TEST(MatmulForm, TitlesOfKernelsNameTheKernel) {
   Model model(machine_of(1));
   model.apply(event(0, 0, RungInfo{cpu(), "naive", "Three loops", "What it adds."}));

@@ -108,10 +108,6 @@ ShareRange range_of(const MatmulSample& s, double share) {
   return {at(s.time.p90_s), at(s.time.p10_s)};
 }
 
-std::string name_text(const Line& line, bool with_title) {
-  return with_title ? titled_name(line.name, line.title) : line.name;
-}
-
 struct Bars {
   float left, right;        // pixels
   bool below;               // texts are above the bar, not beside it
@@ -180,14 +176,15 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
     const float mark = line.unsteady() ? ui.px(kMarkUnits) : 0;
     const float size_left = draw_size(share_right - wide - mark - ui.px(16), y);
     draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
-                     size_left - item.min.x - ui.px(4), ui.theme->text, name_text(line, true));
+                     size_left - item.min.x - ui.px(4), ui.theme->text,
+                     titled_name(line.name, line.title));
     draw_value(share_right, y);
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
   const float size_left = draw_size(bars.left - ui.px(8), y);
   draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, size_left - item.min.x - ui.px(4),
-                   ui.theme->text, name_text(line, false));
+                   ui.theme->text, line.title);
   draw_value(bars.right + bars.share, y);
 }
 
@@ -297,7 +294,7 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
   for (const Ladder& ladder : ladders) {
     for (const Line& line : ladder.lines) {
       const Value value = value_of(line, ladder.share(line), ladder.size);
-      const std::string name = name_text(line, false);
+      const std::string name = line.title;
       const bool beside = columns.names_size && !value.size.empty();
       widen(columns.name, beside ? name + value.size : name, beside ? 30 : 20);
       widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
@@ -312,7 +309,7 @@ Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool be
   const Ui& ui = p.ui;
   if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
   const float value = std::min(columns.value(), width * 0.45F);
-  return {.left = std::min(columns.name, width - value - ui.px(48)),
+  return {.left = std::min({columns.name, width * 0.4F, width - value - ui.px(48)}),
           .right = width - value,
           .below = false,
           .library_share = 0,
@@ -332,9 +329,9 @@ float line_height(const Panel& p, std::size_t lines, bool only_device, int capti
 }
 
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
-  std::string text = name_text(line, true);
+  std::string text = titled_name(line.name, line.title);
   if (!line.sentence.empty()) text += "\n" + line.sentence;
-  if (line.sample != nullptr) text += "\n" + describe(*line.sample, cache);
+  if (line.sample != nullptr) text += "\n" + describe(with_title(p, *line.sample), cache);
   if (line.reference != nullptr) {
     text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
                         describe(*line.reference, cache));

@@ -64,7 +64,7 @@ void kernel_boxes(const Panel& p, MatmulForm& form) {
   for (const RungInfo* rung : rungs) {
     bool on = form.chosen.contains(rung->name);
     const std::string hint = box_hint(p, *rung, precision);
-    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, rung->name, on, hint)) continue;
+    if (!checkbox(p.ui, "matmul/kernel/" + rung->name, tr(rung->title), on, hint)) continue;
     if (on) {
       form.chosen.insert(rung->name);
     } else {
@@ -277,9 +277,10 @@ void failed_card(const Panel& p, const MatmulResults& results) {
   if (!card) return;
   for (std::size_t i = 0; i < results.failed.size(); ++i) {
     const RungFailed& f = results.failed[i];
-    error_box(p.ui, fmt::format("matmul/failed/{}", i),
-              trf("{} in {} at {} on {}: {}", f.kernel, to_string(f.dtype), f.n,
-                  to_string(f.device), f.reason));
+    error_box(
+        p.ui, fmt::format("matmul/failed/{}", i),
+        trf("{} in {} at {} on {}: {}", titled_name(f.kernel, kernel_title(p, f.device, f.kernel)),
+            to_string(f.dtype), f.n, to_string(f.device), f.reason));
   }
 }
 

@@ -21,7 +21,7 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept);
 
 // Returns the results in ladder order, independent of the order of measurement.
 std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& results);
-// Returns a series with the kernel's name, colour, dash and marker; the hovered kernel is
+// Returns a series with the kernel's title, colour, dash and marker; the hovered kernel is
 // highlighted.
 plot::Series kernel_series(const Panel& p, const KernelResults& k);
 // A kernel's colour depends on its place in the device's ladder and is the same everywhere on the
@@ -34,9 +34,11 @@ Device shown_device(const Panel& p, const MatmulResults& results);
 void draw_device_choice(const Panel& p, const MatmulResults& results);
 // "Three loops": the kernel's title, which the page shows; its name if none is known.
 std::string kernel_title(const Panel& p, Device device, const std::string& name);
-// "Three loops (naive)": the title with the name of the legends and of the command line. Where
-// there is no room, callers show the name only.
+// "Three loops (naive)": the title with the name, which the command line expects. Where there is no
+// room, callers show the title only.
 std::string titled_name(const std::string& name, const std::string& title);
+// The sample with the titled name of its kernel, to be described.
+MatmulSample with_title(const Panel& p, MatmulSample sample);
 // Identifies a kernel among the results of several devices: "cpu:1 packed".
 std::string kernel_key(Device device, std::string_view kernel);
 

@@ -52,8 +52,9 @@ void add_curves(const Panel& p, const MatmulResults& results, Device device, boo
     s.y = k.gflops;
     s.low = k.gflops_low;
     s.high = k.gflops_high;
-    s.describe = [&k, cache, old](std::size_t i) {
-      return (old ? tr("previous run") + std::string("\n") : "") + describe(k.samples[i], cache);
+    s.describe = [&p, &k, cache, old](std::size_t i) {
+      return (old ? tr("previous run") + std::string("\n") : "") +
+             describe(with_title(p, k.samples[i]), cache);
     };
     out.push_back(std::move(s));
   }
@@ -66,7 +67,7 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, Device devic
     const KernelResults& there = *curve.there;
     if (curve.here != nullptr && curve.here->device != device) continue;
     plot::Series like = reference_entry(p, machine);
-    like.label = there.name;
+    like.label = kernel_title(p, device, there.name);
     if (curve.here != nullptr) like = kernel_series(p, *curve.here);
     out.push_back(reference_series(like, machine, curve, there.size, there.gflops));
   }
@@ -128,7 +129,7 @@ void draw_device_choice(const Panel& p, const MatmulResults& results) {
 
 plot::Series kernel_series(const Panel& p, const KernelResults& k) {
   plot::Series s;
-  s.label = k.name;
+  s.label = kernel_title(p, k.device, k.name);
   s.color = kernel_color(p, k.device, k.name);
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
@@ -153,9 +154,14 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
 
 std::string kernel_title(const Panel& p, Device device, const std::string& name) {
   for (const RungInfo& rung : p.model.rungs()) {
-    if (rung.device == device && rung.name == name) return tr(rung.title);
+    if (rung.device == device && rung.name == name && !rung.title.empty()) return tr(rung.title);
   }
   return name;
+}
+
+MatmulSample with_title(const Panel& p, MatmulSample sample) {
+  sample.kernel = titled_name(sample.kernel, kernel_title(p, sample.device, sample.kernel));
+  return sample;
 }
 
 ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel) {

@@ -82,7 +82,7 @@ void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& 
               .label = tr("Kernel"),
               .hint = tr("The kernel described below.")},
              kernels, choice.sample->kernel, form.roofline_kernel,
-             [](const std::string& name) { return name; });
+             [&](const std::string& name) { return kernel_title(p, choice.device, name); });
 }
 
 std::string spread_text(const Timing& t) {
@@ -155,7 +155,8 @@ plot::Series ceiling_series(const Panel& p, const CeilingLine& line, const Choic
   return s;
 }
 
-std::string point_text(const MatmulSample& s, const Choice& choice, CacheState cache) {
+std::string point_text(const Panel& p, const MatmulSample& s, const Choice& choice,
+                       CacheState cache) {
   std::string text = fmt::format("{:.3g} FLOP/byte\n", arithmetic_intensity(s));
   const Roof roof = roof_over(*choice.ceilings, s, cache);
   if (roof.gflops > 0) {
@@ -164,7 +165,7 @@ std::string point_text(const MatmulSample& s, const Choice& choice, CacheState c
                            : trf("{} of its roof, set by compute", share);
     text += "\n";
   }
-  return text + describe(s, cache);
+  return text + describe(with_title(p, s), cache);
 }
 
 // Owns everything that the series reference while the plot is drawn.
@@ -187,8 +188,8 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
   s.alpha = chosen ? kChosenAlpha : kTrailAlpha;
   s.x = trail.x;
   s.y = trail.y;
-  s.describe = [&k, &choice, cache](std::size_t i) {
-    return point_text(k.samples[i], choice, cache);
+  s.describe = [&p, &k, &choice, cache](std::size_t i) {
+    return point_text(p, k.samples[i], choice, cache);
   };
   data.series.push_back(s);
   if (sample == nullptr) return;
@@ -201,7 +202,9 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
   s.alpha = 1;
   s.x = point.x;
   s.y = point.y;
-  s.describe = [sample, &choice, cache](std::size_t) { return point_text(*sample, choice, cache); };
+  s.describe = [&p, sample, &choice, cache](std::size_t) {
+    return point_text(p, *sample, choice, cache);
+  };
   data.series.push_back(std::move(s));
 }
 
@@ -243,13 +246,14 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
 // What limits the chosen kernel, or that the measurement is too unsteady for an answer.
 void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choice) {
   const CacheState cache = results.request.cache;
-  if (!limit_is_unsteady(*choice.sample, *choice.ceilings, cache)) {
-    const std::string text = limit_sentence(*choice.sample, *choice.ceilings, cache);
+  MatmulSample s = *choice.sample;
+  s.kernel = kernel_title(p, s.device, s.kernel);
+  if (!limit_is_unsteady(s, *choice.ceilings, cache)) {
+    const std::string text = limit_sentence(s, *choice.ceilings, cache);
     body(p.ui, text);
     record_item(p.ui, "matmul/limit", "text", text);
     return;
   }
-  const MatmulSample& s = *choice.sample;
   const auto at = [&](double seconds) {
     return gflops_text(seconds > 0 ? s.gflops * s.time.median_s / seconds : s.gflops);
   };

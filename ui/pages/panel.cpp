@@ -6,6 +6,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -286,8 +287,9 @@ void outcome_box(const Panel& p, Page page, bool retry) {
       send(p, as_command(*state.command));
     }
   }
-  // A lesson keeps it with its results, and the Scaling page says it with the figures.
-  if (state.phase == Phase::Done && page != Page::Learn && page != Page::Scaling) {
+  // A lesson keeps it with its results, and these pages say it with the figures.
+  constexpr std::array kWithFigures = {Page::Learn, Page::Scaling, Page::Matmul, Page::Transfers};
+  if (state.phase == Phase::Done && std::ranges::find(kWithFigures, page) == kWithFigures.end()) {
     others_note(p, key + "/others", state.others);
   }
   if (state.phase == Phase::Done && state.cancelled) {

@@ -109,6 +109,15 @@ void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
 
+// Says below the figures of the page's last run that other programs used the cores during it.
+template <typename Results>
+void others_below(const Panel& p, Page page, const KeptRuns<Results>& runs, const RunTabs& tabs) {
+  const PageState& state = p.model.state(page);
+  if (state.phase != Phase::Done || tabs.replaced) return;
+  if (runs.last() != static_cast<RunKind>(tabs.kind)) return;
+  others_note(p, std::string(key_of(page)) + "/others", state.others);
+}
+
 // Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind
 // replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind. Returns the
 // results to show.

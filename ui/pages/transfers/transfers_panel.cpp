@@ -216,7 +216,11 @@ void transfer_results(const Panel& p) {
 }  // namespace
 
 void draw_transfers_page(const Panel& p) {
-  draw_form_and_results(p, transfers_form, transfer_results);
+  draw_form_and_results(p, transfers_form, [](const Panel& panel) {
+    transfer_results(panel);
+    others_below(panel, Page::Transfers, panel.model.transfer_runs(),
+                 panel.view.forms.transfers.tabs);
+  });
 }
 
 }  // namespace lab::ui

@@ -39,12 +39,14 @@ void add_to_curve(KernelResults& k, const MatmulSample& s) {
     k.gflops.insert(k.gflops.begin() + at, 0);
     k.gflops_low.insert(k.gflops_low.begin() + at, 0);
     k.gflops_high.insert(k.gflops_high.begin() + at, 0);
+    k.unsteady.insert(k.unsteady.begin() + at, 0);
     k.samples.insert(k.samples.begin() + at, s);
   }
   k.samples[i] = s;
   k.gflops[i] = s.gflops;
   k.gflops_low[i] = at_time(s, s.time.p90_s);
   k.gflops_high[i] = at_time(s, s.time.p10_s);
+  k.unsteady[i] = is_unsteady(s.time) ? 1 : 0;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct KernelResults {
   bool library = false;
   std::vector<MatmulSample> samples;  // ascending in size; the last sample per size
   Column64 size, gflops, gflops_low, gflops_high;
+  Column64 unsteady;               // 1 where the sample is_unsteady()
   Column64 live_t_s, live_gflops;  // live run: the recent samples in the order taken
 
   const MatmulSample* at(std::int64_t n) const;  // null if that size was not measured

@@ -9,6 +9,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/history.h"
+#include "ui/model/scaling_results.h"
 
 namespace lab::ui {
 namespace {
@@ -48,6 +49,7 @@ void add_to_curve(TransferCase& c, const TransferSample& s) {
   put(c.time_s, i, replace, s.time.median_s);
   put(c.time_low, i, replace, s.time.p10_s);
   put(c.time_high, i, replace, s.time.p90_s);
+  put(c.unsteady, i, replace, is_unsteady(s.time) ? 1 : 0);
 }
 
 }  // namespace
@@ -163,34 +165,107 @@ std::string sentence(const TransferFit& fit, std::span<const TransferSample> sam
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }
 
-std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
-  constexpr double kMuchSlower = 1.5;
-  std::map<std::int64_t, const TransferSample*> copies;  // the fastest of each size
+namespace {
+
+// The fastest copy of a size, and the case that it is of.
+struct BestCopy {
+  const TransferCase* of = nullptr;
+  const TransferSample* sample = nullptr;
+};
+
+std::map<std::int64_t, BestCopy> best_copies(const TransferResults& results,
+                                             const std::pair<Device, Device>& pair) {
+  std::map<std::int64_t, BestCopy> copies;
   for (const TransferCase& c : results.cases) {
     if (c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
     for (const TransferSample& s : c.samples) {
-      const TransferSample*& known = copies[s.bytes];
-      if (known == nullptr || s.gb_per_s > known->gb_per_s) known = &s;
+      BestCopy& known = copies[s.bytes];
+      if (known.sample == nullptr || s.gb_per_s > known.sample->gb_per_s) known = {&c, &s};
     }
   }
-  if (copies.size() < 2) return {};
-  const auto rate_of = [](const auto& copy) { return copy.second->gb_per_s; };
-  const TransferSample& fastest = *std::ranges::max_element(copies, {}, rate_of)->second;
-  const TransferSample& smallest = *copies.begin()->second;
-  const TransferSample& largest = *copies.rbegin()->second;
-  const auto flow = [](const TransferSample& s) { return format_si(s.gb_per_s * 1e9, "B/s"); };
+  return copies;
+}
+
+struct HeadlineCopies {
+  BestCopy fastest, smallest, largest;
+};
+
+// Empty without two sizes.
+std::optional<HeadlineCopies> headline_copies(const TransferResults& results,
+                                              const std::pair<Device, Device>& pair) {
+  const auto copies = best_copies(results, pair);
+  if (copies.size() < 2) return std::nullopt;
+  const auto rate_of = [](const auto& copy) { return copy.second.sample->gb_per_s; };
+  return HeadlineCopies{std::ranges::max_element(copies, {}, rate_of)->second,
+                        copies.begin()->second, copies.rbegin()->second};
+}
+
+bool is_much_slower(const HeadlineCopies& copies) {
+  constexpr double kMuchSlower = 1.5;
+  return copies.fastest.sample->gb_per_s / copies.largest.sample->gb_per_s >= kMuchSlower;
+}
+
+std::string flow_text(double gb_per_s) {
+  return format_si(gb_per_s * 1e9, "B/s");
+}
+
+// "264 GB/s", of an unsteady sample with p10 to p90.
+std::string flow_of(const TransferSample& s) {
+  if (!is_unsteady(s.time)) return flow_text(s.gb_per_s);
+  return trf("{} (p10 to p90: {} to {})", flow_text(s.gb_per_s),
+             flow_text(at_time(s, s.time.p90_s)), flow_text(at_time(s, s.time.p10_s)));
+}
+
+// The level of memory that holds the copy, by the fit of its case; empty if it has none.
+std::string level_of(const BestCopy& copy) {
+  if (!copy.of->fit) return "";
+  for (const TransferLevel& level : copy.of->fit->levels) {
+    if (level.to_bytes <= 0 || copy.sample->bytes <= level.to_bytes) return tr(level.name);
+  }
+  return "";
+}
+
+// "264 GB/s in L1 with arrays of 16.0 KiB"
+std::string part_of(const BestCopy& copy) {
+  const std::string flow = flow_of(*copy.sample), level = level_of(copy);
+  const std::string size = format_bytes(copy.sample->bytes);
+  return level.empty() ? trf("{} with arrays of {}", flow, size)
+                       : trf("{} in {} with arrays of {}", flow, level, size);
+}
+
+}  // namespace
+
+bool headline_is_unsteady(const TransferResults& results, const std::pair<Device, Device>& pair) {
+  const auto copies = headline_copies(results, pair);
+  if (!copies) return false;
+  const BestCopy& other = is_much_slower(*copies) ? copies->largest : copies->smallest;
+  return is_unsteady(copies->fastest.sample->time) || is_unsteady(other.sample->time);
+}
+
+std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
+  const auto copies = headline_copies(results, pair);
+  if (!copies) return {};
   const auto& [from, to] = pair;
   const std::string copied =
       from == to ? trf("Copies within {}", lab::to_string(from))
                  : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to));
-  const std::string best = trf("{} with arrays of {}", flow(fastest), format_bytes(fastest.bytes));
-  const double slower = fastest.gb_per_s / largest.gb_per_s;
-  if (slower >= kMuchSlower) {
-    return trf("{}: {}, {} with {}, {:.3g} times slower.", copied, best, flow(largest),
-               format_bytes(largest.bytes), slower);
+  const std::string best = part_of(copies->fastest);
+  const TransferSample &fastest = *copies->fastest.sample, &largest = *copies->largest.sample;
+  const bool slower = is_much_slower(*copies);
+  if (slower && headline_is_unsteady(results, pair)) {
+    return trf("{}: {}, {}. Too unsteady to compare.", copied, best, part_of(copies->largest));
   }
-  return trf("{}: {}; {} takes {}.", copied, best, format_bytes(smallest.bytes),
-             format_seconds(smallest.time.median_s));
+  if (slower) {
+    return trf("{}: {}, {}, {:.3g} times slower.", copied, best, part_of(copies->largest),
+               fastest.gb_per_s / largest.gb_per_s);
+  }
+  const TransferSample& smallest = *copies->smallest.sample;
+  const std::string time =
+      is_unsteady(smallest.time)
+          ? trf("{} (p10 to p90: {} to {})", format_seconds(smallest.time.median_s),
+                format_seconds(smallest.time.p10_s), format_seconds(smallest.time.p90_s))
+          : format_seconds(smallest.time.median_s);
+  return trf("{}: {}; {} takes {}.", copied, best, format_bytes(smallest.bytes), time);
 }
 
 }  // namespace lab::ui

@@ -22,6 +22,7 @@ struct TransferCase {
   std::vector<TransferSample> samples;  // ascending in size; the last sample per size
   Column64 bytes, gb_per_s, gb_low, gb_high;
   Column64 time_s, time_low, time_high;
+  Column64 unsteady;  // 1 where the sample is_unsteady()
   std::optional<TransferFit> fit;
 
   // A live run instead: the recent samples in the order taken.
@@ -64,9 +65,12 @@ struct TransferResults {
 std::string sentence(const TransferFit& fit, std::span<const TransferSample> samples = {});
 
 // What the measured copies of a pair show, from its fastest size and its largest one: "Copies
-// within cpu:0: 264 GB/s with arrays of 16.0 KiB, 20.9 GB/s with 1.00 GiB, 12.6 times slower."
-// Where the largest size is about the fastest, the time of the smallest one instead. Empty without
-// two sizes.
+// within cpu:0: 264 GB/s in L1 with arrays of 16.0 KiB, 20.9 GB/s in memory with arrays of
+// 1.00 GiB, 12.6 times slower." The levels are those of the fits. Where the largest size is about
+// the fastest, the time of the smallest one instead. Unsteady figures have their range and are not
+// compared. Empty without two sizes.
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair);
+// Whether a figure in it is.
+bool headline_is_unsteady(const TransferResults& results, const std::pair<Device, Device>& pair);
 
 }  // namespace lab::ui

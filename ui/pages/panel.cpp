@@ -253,6 +253,10 @@ void warning_sentence(const Panel& p, std::string_view path, std::string_view te
   record_item(ui, path, "text", text);
 }
 
+std::string half_spread(const Timing& t) {
+  return t.median_s > 0 ? "±" + percent((t.p90_s - t.p10_s) / 2 / t.median_s) : "";
+}
+
 std::string why_unsteady(const Timing& t) {
   std::string why;
   if (t.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");

@@ -94,6 +94,8 @@ void warning_key(const Panel& p, std::string_view path, std::string_view text,
                  std::string_view hint);
 // A sentence with the mark before it.
 void warning_sentence(const Panel& p, std::string_view path, std::string_view text);
+// "±12 %": half of the range from p10 to p90, as a share of the median.
+std::string half_spread(const Timing& time);
 // Why a time is_unsteady(); empty if it is steady.
 std::string why_unsteady(const Timing& time);
 // A button that sends the command of the results shown.

@@ -158,14 +158,27 @@ float band_bottom(const Frame& f, const BandPoint& p) {
   return can_show(f.y.scale, p.low) ? f.y.pixel(p.low) : f.area_max.y;
 }
 
-void draw_whiskers(const Frame& f, const Curve& c, ImDrawList* list) {
+void draw_whisker(const Frame& f, const Curve& c, const BandPoint& p, ImDrawList* list) {
+  if (!shows_band(f, p)) return;
   const ImU32 color = series_paint(f, c, 0.7F);
   const float cap = f.ui.px(4), width = std::max(1.0F, f.ui.px(1.3F));
-  for (const BandPoint& p : c.band) {
-    if (!shows_band(f, p)) continue;
-    const float x = f.x.pixel(p.x), high = f.y.pixel(p.high), low = band_bottom(f, p);
-    list->AddLine({x, high}, {x, low}, color, width);
-    for (const float end : {high, low}) list->AddLine({x - cap, end}, {x + cap, end}, color, width);
+  const float x = f.x.pixel(p.x), high = f.y.pixel(p.high), low = band_bottom(f, p);
+  list->AddLine({x, high}, {x, low}, color, width);
+  for (const float end : {high, low}) list->AddLine({x - cap, end}, {x + cap, end}, color, width);
+}
+
+void draw_whiskers(const Frame& f, const Curve& c, ImDrawList* list) {
+  for (const BandPoint& p : c.band) draw_whisker(f, c, p, list);
+}
+
+void draw_unsteady(const Frame& f, const Curve& c, ImDrawList* list) {
+  const Series& s = *c.series;
+  const ImU32 color = styled(with_alpha(f.ui.theme->warning, series_alpha(f, c)));
+  for (std::size_t i = 0; i < std::min(s.unsteady.size(), s.x.size()); ++i) {
+    if (s.unsteady[i] == 0 || !std::isfinite(s.y[i])) continue;
+    if (!can_show(f.x.scale, s.x[i]) || !can_show(f.y.scale, s.y[i])) continue;
+    if (i < s.low.size()) draw_whisker(f, c, {s.x[i], s.low[i], s.high[i]}, list);
+    list->AddCircle({f.x.pixel(s.x[i]), f.y.pixel(s.y[i])}, f.ui.px(5.5F), color, 0, f.ui.px(1.6F));
   }
 }
 
@@ -312,6 +325,7 @@ void draw_curves(const Frame& f) {
       draw_bars(f, c, list);
     } else {
       draw_line(f, c, list);
+      draw_unsteady(f, c, list);
     }
   }
   list->PopClipRect();

@@ -64,8 +64,11 @@ struct Series {
   std::string line_label = {};                  // placed on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
-  bool band = true;                             // whether it is drawn; the axis has room for it
-  bool whiskers = false;                        // it is drawn as one bar per point
+  // Points that differ from 0 get a ring in the warning colour, and a whisker from low to high;
+  // empty: none.
+  std::span<const double> unsteady = {};
+  bool band = true;       // whether it is drawn; the axis has room for it
+  bool whiskers = false;  // it is drawn as one bar per point
   // Tooltip with full statistics of point i; empty: "label  y at x".
   std::function<std::string(std::size_t i)> describe = {};
 };

@@ -166,8 +166,8 @@ TEST(TransferHeadline, ComparesTheFastestSizeWithTheLargest) {
   add(16 * kKiB, 250);
   add(kGiB, 20);
   EXPECT_EQ(headline(results, pair),
-            "Copies from cpu:0 to cpu:1: 250 GB/s with arrays of 16.0 KiB, 20.0 GB/s with "
-            "1.00 GiB, 12.5 times slower.");
+            "Copies from cpu:0 to cpu:1: 250 GB/s with arrays of 16.0 KiB, 20.0 GB/s with arrays "
+            "of 1.00 GiB, 12.5 times slower.");
   EXPECT_EQ(headline(results, {cpu(0), cpu(0)}), "") << "another pair";
 }
 
@@ -177,6 +177,44 @@ TEST(TransferHeadline, NamesTheSmallestTimeWhereLargeArraysAreFastest) {
   results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kGiB, 50), 0);
   EXPECT_EQ(headline(results, {cpu(), cpu()}),
             "Copies within cpu:0: 50.0 GB/s with arrays of 1.00 GiB; 1.00 KiB takes 1.00 µs.");
+}
+
+TEST(TransferHeadline, NamesTheLevelsOfMemory) {
+  TransferResults results;
+  results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 16 * kKiB, 250), 0);
+  results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kGiB, 20), 0);
+  results.add(TransferFit{.op = TransferOp::Copy,
+                          .levels = {{.name = "L1", .to_bytes = 16 * kKiB}, {.name = "memory"}}});
+  EXPECT_EQ(headline(results, {cpu(), cpu()}),
+            "Copies within cpu:0: 250 GB/s in L1 with arrays of 16.0 KiB, 20.0 GB/s in memory with "
+            "arrays of 1.00 GiB, 12.5 times slower.");
+}
+
+TEST(TransferHeadline, ComparesNoUnsteadyCopies) {
+  TransferResults results;
+  TransferSample fast = transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 16 * kKiB, 200);
+  fast.time.p10_s = fast.time.median_s / 2;
+  fast.time.p90_s = 2 * fast.time.median_s;
+  results.add(fast, 0);
+  results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kGiB, 20), 0);
+  EXPECT_TRUE(headline_is_unsteady(results, {cpu(), cpu()}));
+  EXPECT_EQ(headline(results, {cpu(), cpu()}),
+            "Copies within cpu:0: 200 GB/s (p10 to p90: 100 GB/s to 400 GB/s) with arrays of "
+            "16.0 KiB, 20.0 GB/s with arrays of 1.00 GiB. Too unsteady to compare.");
+}
+
+TEST(TransferMatrix, MarksUnsteadyCopiesWithTheirSpread) {
+  Model model = two_devices();
+  TransferSample wide = transfer_sample(cpu(0), cpu(1), TransferOp::Copy, 1, kMiB, 50);
+  wide.time.p90_s = 2 * wide.time.median_s;
+  model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
+  model.apply(event(2, 5, wide));
+  model.apply(event(2, 6, JobFinished{}));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50.0 ±52 %");
+  lab.click("transfers/matrix/cpu:0/cpu:1");
+  EXPECT_TRUE(lab.visible("transfers/mark_key"));
 }
 
 TEST(TransferHeadline, FollowsTheShownPair) {

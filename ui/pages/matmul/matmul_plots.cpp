@@ -52,6 +52,7 @@ void add_curves(const Panel& p, const MatmulResults& results, Device device, boo
     s.y = k.gflops;
     s.low = k.gflops_low;
     s.high = k.gflops_high;
+    if (!old) s.unsteady = k.unsteady;
     s.describe = [&p, &k, cache, old](std::size_t i) {
       return (old ? tr("previous run") + std::string("\n") : "") +
              describe(with_title(p, k.samples[i]), cache);

@@ -76,7 +76,7 @@ double largest_timed(const std::vector<const TransferCase*>& cases) {
 
 void keep_up_to(plot::Series& s, double largest) {
   const auto n = static_cast<std::size_t>(std::ranges::upper_bound(s.x, largest) - s.x.begin());
-  for (std::span<const double>* column : {&s.x, &s.y, &s.low, &s.high}) {
+  for (std::span<const double>* column : {&s.x, &s.y, &s.low, &s.high, &s.unsteady}) {
     if (!column->empty()) *column = column->first(n);
   }
 }
@@ -110,6 +110,7 @@ void add_curves(const Panel& p, const TransferResults& results,
     s.y = time ? c.time_s : c.gb_per_s;
     s.low = time ? c.time_low : c.gb_low;
     s.high = time ? c.time_high : c.gb_high;
+    if (!old) s.unsteady = c.unsteady;
     keep_up_to(s, what.largest);
     s.describe = [&c, cache, old](std::size_t i) {
       return (old ? tr("previous run") + std::string("\n") : "") + describe(c.samples[i], cache);
@@ -258,9 +259,23 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   const std::pair<Device, Device> pair = shown_pair(p, results);
   const auto cases = by_threads(results, pair);
   if (cases.empty()) return;
-  if (const std::string text = headline(results, pair); !text.empty()) {
+  const std::string text = headline(results, pair);
+  if (headline_is_unsteady(results, pair)) {
+    warning_sentence(p, "transfers/headline", text);
+    if (!runs(p, Page::Transfers)) {
+      measure_again_button(p, "transfers/measure_again", results.request);
+    }
+  } else if (!text.empty()) {
     heading(p.ui, text);
     record_item(p.ui, "transfers/headline", "text", text);
+  }
+  const auto unsteady = [](const TransferCase* c) {
+    return std::ranges::any_of(c->unsteady, [](double x) { return x != 0; });
+  };
+  if (std::ranges::any_of(cases, unsteady)) {
+    warning_key(p, "transfers/mark_key", tr("Unsteady; whiskers: p10 to p90."),
+                tr("The time limit was reached before the spread fell below 2 %, or the times "
+                   "vary by more than a quarter."));
   }
   const std::string note = counting_note(cases, pair);
   muted(p.ui, note);

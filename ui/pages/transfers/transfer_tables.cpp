@@ -10,6 +10,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/scaling_results.h"
 #include "ui/pages/transfers/transfer_parts.h"
 #include "ui/widgets/item.h"
 
@@ -25,6 +26,15 @@ double best_of_all(const TransferResults& results, const std::vector<Device>& de
     }
   }
   return best;
+}
+
+// "35.1", of an unsteady sample "35.1 ±12 %" if it fits beside the mark.
+std::string cell_text(const Ui& ui, const TransferSample& s, float width) {
+  std::string text = times_text(s.gb_per_s);
+  if (!is_unsteady(s.time)) return text;
+  std::string with_spread = fmt::format("{} {}", text, half_spread(s.time));
+  const float wide = text_size(ui.fonts.caption, with_spread).x + ui.px(kWarningSide + 4);
+  return wide <= width ? with_spread : text;
 }
 
 // A press shows the curves of the pair.
@@ -45,12 +55,14 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
     list->AddRect(min, max, styled(ui.theme->accent), ui.px(4), 0, ui.px(1.5F));
   }
   focus_ring(ui, item, ui.px(4));
-  const std::string text = s != nullptr ? times_text(s->gb_per_s) : "";
+  const bool unsteady = s != nullptr && is_unsteady(s->time);
+  const std::string text = s != nullptr ? cell_text(ui, *s, max.x - min.x - 4) : "";
+  const float mark = unsteady ? ui.px(kWarningSide + 4) : 0;
   const ImVec2 size = text_size(ui.fonts.caption, text);
-  draw_text_fitted(
-      list, ui.fonts.caption,
-      {std::max(min.x + 2, (min.x + max.x - size.x) / 2), (min.y + max.y - size.y) / 2},
-      max.x - min.x - 4, ui.theme->text, text);
+  const float left = std::max(min.x + 2, (min.x + max.x - size.x - mark) / 2);
+  if (unsteady) draw_warning(ui, {left, (min.y + max.y) / 2});
+  draw_text_fitted(list, ui.fonts.caption, {left + mark, (min.y + max.y - size.y) / 2},
+                   max.x - left - mark - 2, ui.theme->text, text);
   const std::string where = trf("{} to {}", lab::to_string(from), lab::to_string(to));
   hint(ui, s != nullptr
                ? where + "\n" + describe(*s, results.request.cache)
@@ -80,7 +92,7 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
     table_row(p.ui);
     cell(p.ui, row_name(p, c), describe(s, cache));
     cell(p.ui, format_bytes(s.bytes));
-    cell(p.ui, gb_per_s_text(s.gb_per_s));
+    cell(p.ui, gb_per_s_text(s.gb_per_s), why_unsteady(s.time), is_unsteady(s.time));
     if (wide) {
       cell(p.ui, format_seconds(s.time.median_s));
       cell(p.ui, std::to_string(s.time.n));

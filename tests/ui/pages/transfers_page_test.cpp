@@ -245,6 +245,10 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   ASSERT_NE(said, nullptr);
   EXPECT_NE(said->label.find("200 ns per call in L1"), std::string::npos) << said->label;
   EXPECT_EQ(said->label.find("memory"), std::string::npos) << said->label;
+  const ui::WidgetRect* rough = lab.backend.ui.widgets.find("transfers/cost/1");
+  ASSERT_NE(rough, nullptr);
+  EXPECT_NE(rough->label.find("memory: 1.00 MiB in 52.4 µs, ±7.5 %"), std::string::npos)
+      << rough->label;
   EXPECT_FALSE(lab.visible("transfers/fit_table"));
   lab.click("transfers/show_fits");
   lab.click("transfers/fit_table/sort/Bandwidth");

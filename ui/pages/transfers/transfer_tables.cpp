@@ -211,15 +211,55 @@ std::string why_withheld(const TransferLevel& level) {
              percent(kMaxTransferResidual));
 }
 
+// The sample that stands for a level without a line: of its middle size. Null: it has none.
+const TransferSample* example_of(const TransferCase& c, const TransferLevel& level) {
+  std::vector<const TransferSample*> within;
+  std::int64_t from_bytes = 0;
+  for (const TransferLevel& other : c.fit->levels) {
+    if (&other == &level) break;
+    from_bytes = other.to_bytes;
+  }
+  for (const TransferSample& s : c.samples) {
+    if (s.bytes > from_bytes && (level.to_bytes <= 0 || s.bytes <= level.to_bytes)) {
+      within.push_back(&s);
+    }
+  }
+  return within.empty() ? nullptr : within[within.size() / 2];
+}
+
+// "1.00 MiB in 29.0 µs, ±20 %"
+std::string example_text(const TransferSample& s) {
+  return trf("{} in {}, {}", format_bytes(s.bytes), format_seconds(s.time.median_s),
+             half_spread(s.time));
+}
+
+// The samples that stand for the levels of a case that no line describes; empty if there are none.
+std::string examples_of(const TransferCase& c) {
+  std::string text;
+  for (const TransferLevel& level : c.fit->levels) {
+    const TransferSample* s = level.holds() ? nullptr : example_of(c, level);
+    if (s == nullptr) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", tr(level.name), example_text(*s));
+  }
+  return text;
+}
+
 void fit_line(const Panel& p, const FitRow& row) {
   const TransferLevel& level = *row.level;
-  const std::string why = level.holds() ? "" : why_withheld(level);
+  const TransferSample* example = level.holds() ? nullptr : example_of(*row.fitted, level);
+  std::string why = level.holds() ? "" : why_withheld(level);
+  if (example != nullptr) why += "\n" + trf("From one sample: {}.", example_text(*example));
   table_row(p.ui);
   cell(p.ui, row_name(p, *row.fitted));
   cell(p.ui, tr(level.name), trf("{} sizes measured", level.sizes));
   cell(p.ui, level.to_bytes > 0 ? format_bytes(level.to_bytes) : "");
   cell(p.ui, level.holds() ? format_seconds(level.latency_s) : "N/A", why);
-  cell(p.ui, level.holds() ? gb_per_s_text(level.gb_per_s) : "N/A", why);
+  cell(p.ui,
+       level.holds() ? gb_per_s_text(level.gb_per_s)
+       : example != nullptr
+           ? fmt::format("{} {}", gb_per_s_text(example->gb_per_s), half_spread(example->time))
+           : "N/A",
+       why, example != nullptr);
   cell(p.ui, level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "N/A", why);
 }
 
@@ -247,25 +287,25 @@ void fit_table(const Panel& p, const TransferResults& results) {
 void cost_sentences(const Panel& p, const TransferResults& results) {
   const auto pair = shown_pair(p, results);
   int index = 0;
-  const TransferLevel* missed = nullptr;  // the largest level of the first copy; used if none holds
   const auto say = [&](const std::string& text) {
     body(p.ui, text);
     record_item(p.ui, fmt::format("transfers/cost/{}", index++), "text", text);
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    if (missed == nullptr && !c.fit->levels.empty()) missed = &c.fit->levels.back();
     if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
       say(trf("{}, lines fitted to the samples: {}", row_name(p, c), text));
+    if (const std::string text = examples_of(c); !text.empty()) {
+      warning_sentence(p, fmt::format("transfers/cost/{}", index++),
+                       trf("{}, single samples where no line fits: {}.", row_name(p, c), text));
+      hint(p.ui, tr("The time of one copy; ± is half of the range from p10 to p90."));
+    }
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }
   for (const TransferPayoff& payoff : results.payoffs) {
     say(describe(payoff));
     hint(p.ui,
          tr("Assumes one copy each way and passes that cost as much as a copy on each side."));
-  }
-  if (index == 0 && missed != nullptr) {
-    say(trf("Too unsteady for a fixed cost and a bandwidth. {}", why_withheld(*missed)));
   }
 }
 

@@ -133,6 +133,7 @@ void page_part(const Panel& p, ImVec2 pos, ImVec2 size) {
   if (visible) {
     scrollbar_in_padding();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(12)});
+    if (std::exchange(p.view.to_top, false)) ImGui::SetScrollY(0);
     draw_notice(p);
     kDrawPage[static_cast<std::size_t>(p.view.page)](p);
     ImGui::Dummy({1, ui.px(4)});

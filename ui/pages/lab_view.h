@@ -39,6 +39,7 @@ struct ViewState {
   std::string save_folder;                    // where the user saved last; empty: the home folder
   std::int64_t shown_save = 0;                // Model::saved() that the notice is about
   double saved_until_s = 0;                   // when that notice disappears, Ui::time_s
+  bool to_top = false;                        // the page scrolls to its top in the next frame
   JobId paused_job = 0;                       // job paused from here, if any
   JobId stopping_job = 0;                     // asked to stop after its epoch
   std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent

@@ -101,6 +101,22 @@ bool start_button(const Panel& p, std::string_view path, std::string_view label,
   return why.empty() && (clicked || (main && p.start_pressed));
 }
 
+bool stop_instead(const Panel& p, Page page) {
+  if (!runs(p, page)) return false;
+  if (button(p.ui, fmt::format("{}/stop", key_of(page)), tr("Stop"),
+             {.kind = ButtonKind::Danger,
+              .hint = tr("Stops the running job; results are kept. Esc asks before it stops."),
+              .width = -1})) {
+    cancel(p);
+  }
+  return true;
+}
+
+void send_and_show(const Panel& p, Command command) {
+  send(p, std::move(command));
+  p.view.to_top = true;
+}
+
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    std::string_view basis) {
   constexpr double kLong_s = 3600;

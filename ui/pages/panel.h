@@ -55,6 +55,13 @@ void cancel(const Panel& p);
 bool start_button(const Panel& p, std::string_view path, std::string_view label,
                   std::string_view error, bool main, ButtonKind kind = ButtonKind::Primary);
 
+// While the page's job runs: draws its Stop button in place of the start buttons, under
+// "<page>/stop", and returns true.
+bool stop_instead(const Panel& p, Page page);
+
+// Sends a run whose results are at the top of the page, and scrolls there.
+void send_and_show(const Panel& p, Command command);
+
 // How long a run takes, to be drawn above its button; nothing without cases. The hint says on what
 // it rests.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,

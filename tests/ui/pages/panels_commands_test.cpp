@@ -74,8 +74,8 @@ TEST_F(PanelCommands, InvalidSizesAreExplainedAndNotSent) {
   lab.open(Page::Transfers);
   lab.view.forms.transfers.sizes = "many";
   lab.frames(3);
-  ASSERT_TRUE(lab.visible("transfers/form_error"));
-  EXPECT_NE(lab.backend.find("transfers/form_error")->label.find("many"), std::string::npos);
+  ASSERT_TRUE(lab.visible("transfers/sizes/error"));
+  EXPECT_NE(lab.backend.find("transfers/sizes/error")->label.find("many"), std::string::npos);
   lab.click("transfers/run");
   EXPECT_FALSE(lab.backend.find("transfers/empty")->enabled);
   EXPECT_NE(lab.backend.find("transfers/empty/sentence")->label.find("many"), std::string::npos);

@@ -237,7 +237,8 @@ void matmul_form(const Panel& p) {
   }
   const char* const path = kind == RunKind::Live ? "matmul/live" : "matmul/run";
   form_actions(p, 160, [&] {
-    if (start_button(p, path, run_label(p, kind), error, true)) send(p, request);
+    if (stop_instead(p, Page::Matmul)) return;
+    if (start_button(p, path, run_label(p, kind), error, true)) send_and_show(p, request);
   });
   if (!shown || kind == RunKind::Together) return;
   foldout(p.ui, "matmul/more", tr("More settings"), form.more);

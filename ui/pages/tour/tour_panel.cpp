@@ -153,15 +153,7 @@ void head_text(const Panel& p) {
 
 void head_button(const Panel& p) {
   Ui& ui = p.ui;
-  if (runs(p, Page::Tour)) {
-    if (button(ui, "tour/stop", tr("Stop"),
-               {.kind = ButtonKind::Danger,
-                .hint = tr("Stops the running job; results are kept. Esc asks before it stops."),
-                .width = -1})) {
-      cancel(p);
-    }
-    return;
-  }
+  if (stop_instead(p, Page::Tour)) return;
   const bool again = !p.model.tour().current.empty();
   if (start_button(p, "tour/measure", again ? tr("Measure again") : tr("Measure this machine"), "",
                    true)) {

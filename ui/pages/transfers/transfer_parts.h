@@ -14,6 +14,8 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept);
 // The source and destination whose curves and costs are shown: the user's choice if it has results,
 // otherwise the first pair that has.
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results);
+// "cpu:0" within a device, otherwise "cpu:0 to cpu:1".
+std::string pair_text(const std::pair<Device, Device>& pair);
 // Selects that pair; draws nothing if only one has results.
 void draw_pair_choice(const Panel& p, const TransferResults& results);
 // Whether draw_transfer_matrix() and draw_transfer_costs() have anything to draw.

@@ -223,11 +223,6 @@ std::string counting_note(const std::vector<const TransferCase*>& cases,
               : trf("The lines of the levels are those of {}.", to_string(fit->op)));
 }
 
-std::string pair_text(const std::pair<Device, Device>& pair) {
-  const std::string from = lab::to_string(pair.first);
-  return pair.first == pair.second ? from : trf("{} to {}", from, lab::to_string(pair.second));
-}
-
 // "Bandwidth over time: cpu:0, copy of 1.00 KiB, 1 thread"
 std::string live_title(const TransferResults& results) {
   if (results.cases.empty() || results.cases.front().samples.empty()) {
@@ -239,6 +234,11 @@ std::string live_title(const TransferResults& results) {
 }
 
 }  // namespace
+
+std::string pair_text(const std::pair<Device, Device>& pair) {
+  const std::string from = lab::to_string(pair.first);
+  return pair.first == pair.second ? from : trf("{} to {}", from, lab::to_string(pair.second));
+}
 
 std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& results) {
   return known_or_first(results.pairs(), p.view.forms.transfers.shown_pair);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -48,7 +49,7 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
 }
 
 void tick_boxes(const Panel& p, TransferForm& form) {
-  const std::size_t ops = form.request.quick ? 0 : transfer_ops(p.model.machine());
+  const std::size_t ops = transfer_ops(p.model.machine());
   for (std::size_t i = 0; i < ops; i += 2) {
     Row row(p.ui, {1, 1});
     for (std::size_t j = i; j < i + 2; ++j) {
@@ -71,32 +72,35 @@ void main_fields(const Panel& p, TransferForm& form) {
   Fields fields(p);
   device_fields(p, fields, form);
   fields.next();
-  if (!form.request.quick) {
-    input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes,
-               tr("Powers of two (from..to) or a comma-separated list (4 KiB, 1 MiB)."),
-               "1 KiB..1 GiB");
-    fields.next();
-  }
+  const char* const accepts =
+      tr("Powers of two (from..to) or a comma-separated list (4 KiB, 1 MiB).");
+  const std::string fault = problem([&] { parse_byte_sizes(form.sizes); });
+  input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes, accepts, "1 KiB..1 GiB",
+             field_problem(fault, accepts));
+  fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::cache);
   fields.next();
-  if (!form.request.quick) {
-    field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
-                  form.request.budget_s);
-    fields.next();
-  }
-  field_control(p, "transfers", form.request, &StartTransfers::quick);
-  if (form.request.quick) muted(p.ui, tr(field_of(&StartTransfers::quick).hint));
+  field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
+                form.request.budget_s);
   reference_field(p, fields, "transfers/reference");
 }
 
-// "Live run: copy, 1 MiB, 1 thread", which folds out the choice of its case.
+// "cpu:0", "cpu:0 to cpu:1": the pair that a live run measures; empty if the form has none.
+std::string live_pair_text(const TransferForm& form, const MachineInfo& machine) {
+  StartTransfers request;
+  if (!problem([&] { request = to_command(form, machine, true); }).empty()) return "";
+  return pair_text({request.from.front(), request.to.front()});
+}
+
+// "Live run: copy, 1 MiB, cpu:0", which folds out the choice of its case.
 void live_fields(const Panel& p, TransferForm& form) {
   const MachineInfo& machine = p.model.machine();
   const auto ops = enum_names<TransferOp>().first(live_transfer_ops(machine));
   clamp_choice(form.live_op, ops.size());
   const std::string op = tr(label_of(static_cast<TransferOp>(form.live_op)));
-  foldout(p.ui, "transfers/live_settings", trf("Live run: {}, {}", op, form.live_size),
-          form.live_open);
+  std::string label = trf("Live run: {}, {}", op, form.live_size);
+  if (const std::string pair = live_pair_text(form, machine); !pair.empty()) label += ", " + pair;
+  foldout(p.ui, "transfers/live_settings", label, form.live_open);
   if (!form.live_open) return;
   Fields fields(p);
   fields.next();
@@ -113,11 +117,53 @@ void live_fields(const Panel& p, TransferForm& form) {
   form.live_all_threads = position == 1;
 }
 
-// The label of "quick", or "1 KiB..1 GiB", and the cache: the form on one line.
+// "1 KiB..1 GiB" and the cache: the form on one line.
 std::string settings_text(const TransferForm& form) {
-  const std::string sizes =
-      form.request.quick ? tr(field_of(&StartTransfers::quick).label) : form.sizes;
-  return fmt::format("{}, {}", sizes, tr(label_of(form.request.cache)));
+  return fmt::format("{}, {}", form.sizes, tr(label_of(form.request.cache)));
+}
+
+// The form's sweep, or the quick one between the same devices.
+StartTransfers sweep_of(const Panel& p, bool quick) {
+  TransferForm form = p.view.forms.transfers;
+  form.request.quick = quick;
+  return to_command(form, p.model.machine(), false);
+}
+
+bool quick_button(const Panel& p, std::string_view path, const std::string& error) {
+  const RequestField quick = field_of(&StartTransfers::quick);
+  const std::string why = error.empty() ? busy_reason(p) : error;
+  return button(p.ui, path, tr(quick.label),
+                {.enabled = why.empty(), .hint = why.empty() ? tr(quick.hint) : why, .width = -1});
+}
+
+void live_button(const Panel& p) {
+  const TransferForm& form = p.view.forms.transfers;
+  const MachineInfo& machine = p.model.machine();
+  const std::string error = problem([&] { return to_command(form, machine, true); });
+  if (start_button(p, "transfers/live", tr("Run live"), error, false)) {
+    send_and_show(p, to_command(form, machine, true));
+  }
+}
+
+// The live run is on a line of its own where three buttons do not fit beside each other.
+void run_buttons(const Panel& p, const std::string& error) {
+  if (stop_instead(p, Page::Transfers)) return;
+  {
+    Row row(p.ui, std::vector<float>(p.folded() ? 3 : 2, 1.0F));
+    row.next();
+    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
+      send_and_show(p, sweep_of(p, false));
+    }
+    row.next();
+    if (quick_button(p, "transfers/quick", problem([&] { sweep_of(p, true); }))) {
+      send_and_show(p, sweep_of(p, true));
+    }
+    if (p.folded()) {
+      row.next();
+      live_button(p);
+    }
+  }
+  if (!p.folded()) live_button(p);
 }
 
 void transfers_form(const Panel& p) {
@@ -131,26 +177,15 @@ void transfers_form(const Panel& p) {
     main_fields(p, form);
     tick_boxes(p, form);
   }
-  const MachineInfo& machine = p.model.machine();
   StartTransfers request;
-  const std::string error = problem([&] { request = to_command(form, machine, false); });
-  if (!error.empty()) error_box(p.ui, "transfers/form_error", error);
+  const std::string error = problem([&] { request = sweep_of(p, false); });
+  const bool at_field = fields && !problem([&] { parse_byte_sizes(form.sizes); }).empty();
+  if (!error.empty() && !at_field) error_box(p.ui, "transfers/form_error", field_problem(error));
   if (error.empty()) {
-    const RunEstimate estimate = estimate_of(request, machine);
+    const RunEstimate estimate = estimate_of(request, p.model.machine());
     estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   }
-  form_actions(p, 260, [&] {
-    Row row(p.ui, {1, 1});
-    row.next();
-    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
-      send(p, request);
-    }
-    row.next();
-    const std::string live_error = problem([&] { return to_command(form, machine, true); });
-    if (start_button(p, "transfers/live", tr("Run live"), live_error, false)) {
-      send(p, to_command(form, machine, true));
-    }
-  });
+  form_actions(p, 330, [&] { run_buttons(p, error); });
   if (fields) live_fields(p, form);
 }
 
@@ -170,6 +205,18 @@ void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   draw_transfer_costs(p, kept);
   row.next();
   draw_transfer_matrix(p, kept);
+}
+
+// Below the button of the whole sweep.
+void empty_quick(const Panel& p) {
+  constexpr float kUnits = 140;
+  const float room = ImGui::GetContentRegionAvail().x, width = std::min(p.ui.px(kUnits), room);
+  Row row(p.ui, {1, -width / p.ui.scale, 1});
+  row.next();
+  row.next();
+  if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }))) {
+    send_and_show(p, sweep_of(p, true));
+  }
 }
 
 void transfer_results(const Panel& p) {
@@ -193,12 +240,18 @@ void transfer_results(const Panel& p) {
     const std::string sweep = fmt::format(
         "{} {}", known.empty() ? tr("Nothing has been measured yet.") : known,
         tr("A sweep measures each size, verifies it, and fits the cost of a transfer."));
-    empty_page(p, "transfers/empty",
-               live ? tr("No live run yet. It repeats one case, chosen in the form under Live run, "
-                         "until stopped.")
-                    : sweep,
-               live ? tr("Run live") : tr("Run sweep"),
-               [&] { return to_command(form, p.model.machine(), live); });
+    const std::string pair = live_pair_text(form, p.model.machine());
+    const std::string repeats =
+        pair.empty() ? std::string(tr("No live run yet. It repeats one case, chosen in the form "
+                                      "under Live run, until stopped."))
+                     : trf("No live run yet. It repeats one case of {}, chosen in the form under "
+                           "Live run, until stopped.",
+                           pair);
+    empty_page(p, "transfers/empty", live ? repeats : sweep,
+               live ? tr("Run live") : tr("Run sweep"), [&]() -> Command {
+                 return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);
+               });
+    if (!live) empty_quick(p);
     return;
   }
   if (shown(kept).request.live) {

@@ -130,6 +130,16 @@ Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulRe
   return found;
 }
 
+bool has_transfers_for(const ReferenceResults& reference, const MachineInfo& machine) {
+  const auto has = [&](Device there) {
+    return std::ranges::any_of(machine.devices, [&](const DeviceInfo& info) {
+      return is_timed(info.device) && info.device.kind == there.kind;
+    });
+  };
+  return std::ranges::any_of(reference.transfers.cases,
+                             [&](const TransferCase& c) { return has(c.from) && has(c.to); });
+}
+
 Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here) {
   Overlay<TransferCase> found;
   SizeRange reach;

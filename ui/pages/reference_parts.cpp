@@ -48,17 +48,24 @@ const ReferenceResults* chosen_reference(const Panel& p) {
   return found == references.end() ? nullptr : &*found;
 }
 
-void reference_field(const Panel& p, Fields& fields, std::string_view path) {
+void reference_field(const Panel& p, Fields& fields, std::string_view path,
+                     OffersReference offers) {
   const auto& references = p.model.references();
-  if (references.empty()) return;
-  std::vector<std::string> names = machine_names(references);
-  names.insert(names.begin(), LAB_TEXT("none"));
+  const std::vector<std::string> all = machine_names(references);
+  std::vector<std::string> keys = {""}, names = {LAB_TEXT("none")};
+  int index = 0;
   const ReferenceResults* chosen = chosen_reference(p);
-  int index = chosen == nullptr ? 0 : static_cast<int>(chosen - references.data()) + 1;
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    if (offers != nullptr && !offers(references[i], p.model.machine())) continue;
+    if (&references[i] == chosen) index = static_cast<int>(keys.size());
+    keys.push_back(references[i].machine.key);
+    names.push_back(all[i]);
+  }
+  if (keys.size() == 1) return;
   fields.next();
-  if (!combo(p.ui, path, tr("Reference"), names, index, field_hint(chosen))) return;
-  p.view.forms.reference =
-      index == 0 ? "" : references[static_cast<std::size_t>(index) - 1].machine.key;
+  const std::string hint = field_hint(index == 0 ? nullptr : chosen);
+  if (!combo(p.ui, path, tr("Reference"), names, index, hint)) return;
+  p.view.forms.reference = keys[static_cast<std::size_t>(index)];
 }
 
 std::string provenance(const ReferenceMachine& machine) {

@@ -14,7 +14,9 @@
 namespace lab::ui {
 
 // A form field; draws nothing if no reference was found.
-void reference_field(const Panel& p, Fields& fields, std::string_view path);
+using OffersReference = bool (*)(const ReferenceResults&, const MachineInfo&);
+void reference_field(const Panel& p, Fields& fields, std::string_view path,
+                     OffersReference offers = nullptr);
 
 // Returns the reference that the user chose; null if there is none or it was not found.
 const ReferenceResults* chosen_reference(const Panel& p);

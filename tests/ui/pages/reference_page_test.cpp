@@ -183,5 +183,17 @@ TEST(ReferenceField, LeavesTheTransfersFormInSight) {
       << "both end where the page does";
 }
 
+TEST(ReferenceChoice, OffersNoneWithoutTransfersOfThisMachinesDevices) {
+  ReferenceMachine machine = reference_machine();
+  for (TransferSample& sample : machine.transfers) sample.from = sample.to = gpu();
+  Lab lab(with_references(Page::Transfers, Scene::Done, {machine}), 1, kLargePage);
+  lab.view.forms.reference = machine.key;
+  lab.open(Page::Transfers);
+  EXPECT_FALSE(lab.visible("transfers/reference"));
+  EXPECT_FALSE(lab.visible("transfers/reference_note"));
+  lab.open(Page::Matmul);
+  EXPECT_TRUE(lab.visible("matmul/reference")) << "its kernels can be drawn";
+}
+
 }  // namespace
 }  // namespace lab::test

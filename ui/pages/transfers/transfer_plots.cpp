@@ -26,6 +26,10 @@ bool pageable_with_gpu(const TransferCase& c) {
   return c.mover != TransferMover::Threads && c.memory == MemoryKind::Pageable;
 }
 
+bool is_dashed(const TransferCase& c) {
+  return one_thread(c) || pageable_with_gpu(c);
+}
+
 // Line: solid for several threads; dashed for one thread and for pageable memory with a GPU. Colour
 // and marker identify the operation. Markers of kernels are hollow.
 plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
@@ -33,7 +37,7 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
   s.label = c.label();
   s.group = to_string(c.op);  // across thread counts
   s.color = series_color(*p.ui.theme, static_cast<int>(c.op));
-  s.line = one_thread(c) || pageable_with_gpu(c) ? plot::Line::Dashed : plot::Line::Solid;
+  s.line = is_dashed(c) ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kMarkers[static_cast<std::size_t>(c.op) % kMarkers.size()];
   s.hollow = c.mover == TransferMover::Kernel;
   if (old) {
@@ -133,6 +137,22 @@ void add_reference(const Panel& p, const ReferenceMachine& machine,
   }
 }
 
+// The cases in the plots, those of the previous run too.
+std::vector<const TransferCase*> drawn_cases(const Panel& p, const Kept<TransferResults>& kept) {
+  const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
+  std::vector<const TransferCase*> cases = by_threads(shown(kept), pair);
+  if (kept.previous && !kept.current.empty()) {
+    for (const TransferCase* c : by_threads(*kept.previous, pair)) cases.push_back(c);
+  }
+  return cases;
+}
+
+// Whether lines of both kinds are drawn; otherwise all are solid.
+bool has_both_kinds(const std::vector<const TransferCase*>& cases) {
+  const auto dashed = [](const TransferCase* c) { return is_dashed(*c); };
+  return std::ranges::any_of(cases, dashed) && !std::ranges::all_of(cases, dashed);
+}
+
 // `reference` may be null; `fitting` is then empty.
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
                                  const PlottedPart& what, const ReferenceResults* reference,
@@ -146,20 +166,25 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
     add_curves(p, *kept.previous, pair, what, true, series);
   }
   add_curves(p, shown(kept), pair, what, false, series);
+  if (!has_both_kinds(drawn_cases(p, kept))) {
+    for (plot::Series& s : series) {
+      if (s.line == plot::Line::Dashed) s.line = plot::Line::Solid;
+    }
+  }
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
 
 // Appends the meaning of dashed lines to `text` if there are any.
 std::string title_with(const Panel& p, std::string_view text, const Kept<TransferResults>& kept) {
-  const auto& cases = shown(kept).cases;
-  const bool alone = !kept.previous && chosen_reference(p) == nullptr;
-  if (alone && !cases.empty() && std::ranges::all_of(cases, one_thread)) {
-    return fmt::format("{}   {}", text, tr("(1 thread)"));
+  const std::vector<const TransferCase*> cases = drawn_cases(p, kept);
+  const auto any = [&](bool (*what)(const TransferCase&)) {
+    return std::ranges::any_of(cases, [&](const TransferCase* c) { return what(*c); });
+  };
+  const bool one = any(one_thread), pageable = any(pageable_with_gpu);
+  if (!has_both_kinds(cases)) {
+    return one && !pageable ? fmt::format("{}   {}", text, tr("(1 thread)")) : std::string(text);
   }
-  const bool one = std::any_of(cases.begin(), cases.end(), one_thread);
-  const bool pageable = std::any_of(cases.begin(), cases.end(), pageable_with_gpu);
-  if (!one && !pageable) return std::string(text);
   const char* const dashed = one && pageable ? tr("(dashed: 1 thread, or pageable memory)")
                              : one           ? tr("(dashed: 1 thread)")
                                              : tr("(dashed: pageable memory)");
@@ -295,6 +320,9 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                               .empty_text = tr("No sample yet"),
                               .dimmed = old};
   const ReferenceResults* reference = chosen_reference(p);
+  if (reference != nullptr && !has_transfers_for(*reference, p.model.machine())) {
+    reference = nullptr;  // it is not offered here
+  }
   const auto fitting =
       reference != nullptr ? overlay(*reference, shown(kept)) : Overlay<TransferCase>();
   Pair pair(p, 680, spare_height(p));
@@ -346,6 +374,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   std::vector<plot::Series> series;
   for (const TransferCase& c : shown(kept).cases) {
     plot::Series s = case_series(p, c, false);
+    s.line = plot::Line::Solid;  // it is alone
     s.marker = plot::Marker::None;
     if (!c.samples.empty()) s.label += ", " + format_bytes(c.samples.back().bytes);
     s.x = c.live_t_s;

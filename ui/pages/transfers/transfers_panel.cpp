@@ -82,7 +82,7 @@ void main_fields(const Panel& p, TransferForm& form) {
   fields.next();
   field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
                 form.request.budget_s);
-  reference_field(p, fields, "transfers/reference");
+  reference_field(p, fields, "transfers/reference", has_transfers_for);
 }
 
 // "cpu:0", "cpu:0 to cpu:1": the pair that a live run measures; empty if the form has none.

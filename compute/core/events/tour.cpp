@@ -102,6 +102,7 @@ std::string value_text(const TourFigure& figure) {
 
 std::string spread_text(const TourFigure& f) {
   if (!f.missing.empty() || f.n == 0 || f.median <= 0) return {};
+  if (f.n == 1) return tr("one measurement");
   const std::string spread = share_text((f.high - f.low) / 2 / f.median);
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
   const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, ±{}", f.n, spread);
@@ -110,6 +111,7 @@ std::string spread_text(const TourFigure& f) {
 
 std::string percentiles_text(const TourFigure& f) {
   if (!f.missing.empty() || f.n == 0) return {};
+  if (f.n == 1) return tr("There was time for one measurement, so its spread is unknown.");
   return trf("median {}, p10 {}, p90 {}, n = {}", quantity(f.question, f.median),
              quantity(f.question, f.low), quantity(f.question, f.high), f.n);
 }

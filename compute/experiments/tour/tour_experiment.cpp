@@ -55,14 +55,17 @@ class Tour final : public Experiment {
     scale_ = lasts_s / kUsual_s / static_cast<double>(devices_.size());
     ends_s_ = monotonic_s() + lasts_s;
     ctx.expect(lasts_s);
-    stage(ctx, {TourQuestion::Peak, TourQuestion::Bandwidth},
+    stage(ctx, 1, {TourQuestion::Peak, TourQuestion::Bandwidth},
           [&](Device device) { run_ladder(ctx, device); });
-    stage(ctx, {TourQuestion::SmallCopy}, [&](Device device) { run_copy(ctx, device); });
-    stage(ctx, {TourQuestion::Training}, [&](Device device) { run_training(ctx, device); });
+    stage(ctx, 2, {TourQuestion::SmallCopy}, [&](Device device) { run_copy(ctx, device); });
+    stage(ctx, kStages, {TourQuestion::Training},
+          [&](Device device) { run_training(ctx, device); });
     ctx.progress(1, tr("done"));
   }
 
  private:
+  static constexpr int kStages = 3;
+
   void choose_devices(RunContext& ctx) {
     require_timed("tour", request_.devices);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
@@ -75,13 +78,11 @@ class Tour final : public Experiment {
   }
 
   // Answers the questions for every device in turn.
-  void stage(RunContext& ctx, const std::vector<TourQuestion>& questions,
+  void stage(RunContext& ctx, int number, const std::vector<TourQuestion>& questions,
              const std::function<void(Device)>& measure_device) {
-    for (std::size_t i = 0; i < devices_.size(); ++i) {
-      const Device device = devices_[i];
-      const RunContext::Part part(
-          ctx, 0, 1,
-          devices_.size() > 1 ? trf("device {} of {}", i + 1, devices_.size()) : std::string());
+    for (const Device device : devices_) {
+      const RunContext::Part part(ctx, 0, 1,
+                                  trf("part {} of {}, {}", number, kStages, to_string(device)));
       std::string why = tr("it was not measured");
       try {
         measure_device(device);

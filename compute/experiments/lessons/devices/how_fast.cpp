@@ -237,8 +237,8 @@ void run_roofline_lesson(LessonStage& stage) {
   stage.check(tr("a product with the identity matrix returns the other matrix"),
               multiplies_exactly(device));
   stage.conclude(
-      trf("The products came within a tenth of their best, {}, at N = {:.0f}; with matrices in "
-          "memory, {} could reach its peak of {} from N = {:.0f} on.",
+      trf("The products came within a tenth of their best, {}, at N = {:.0f}; memory alone would "
+          "allow {} its peak of {} from N = {:.0f} on.",
           format_si(best, "FLOP/s"), knee, to_string(device.device()),
           format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal)));
   stage.mark(trf("a tenth below the best: N = {:.0f}", knee), knee);

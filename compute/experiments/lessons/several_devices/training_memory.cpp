@@ -109,12 +109,15 @@ void run_memory_lesson(LessonStage& stage) {
                 too_large ? tr("refused: not enough memory") : tr("fits"));
   stage.check(tr("a batch beyond the limit is refused"), too_large);
   stage.answer({largest});
+  const double rounding = std::pow(10, std::max(0.0, std::floor(std::log10(largest)) - 2));
+  const double about = std::floor(largest / rounding) * rounding;  // three digits
   stage.conclude(
       trf("At batch {:.0f}, {} takes {}: {} for weights, gradients and momentum, the rest for "
           "activations and work memory; a batch of about {} fills the {} of {}.",
           batch, kShownModel, format_bytes(std::llround(with_momentum)),
-          format_bytes(std::llround(3 * constants.parameters)), quantity_text(largest, ""),
-          format_bytes(device.memory().limit_bytes()), to_string(device.device())));
+          format_bytes(std::llround(3 * constants.parameters)),
+          group_digits(fmt::format("{:.0f}", about)), format_bytes(device.memory().limit_bytes()),
+          to_string(device.device())));
 }
 
 }  // namespace

@@ -12,8 +12,11 @@ namespace {
 using ui::Model;
 using ui::Page;
 
+constexpr float kWithPlayer = 2600;  // a height that shows the cards of a sequence too
+
 struct LearnLab : Lab {
-  explicit LearnLab(Scene scene) : Lab(make_scene(Page::Learn, scene), 1, {1280, 1600}) {
+  explicit LearnLab(Scene scene, float height = 1600)
+      : Lab(make_scene(Page::Learn, scene), 1, {1280, height}) {
     open(Page::Learn);
   }
 };
@@ -311,7 +314,8 @@ TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
   Lab lab(std::move(model));
   lab.open(Page::Learn);
   EXPECT_FALSE(lab.visible("learn/verdict"));
-  EXPECT_TRUE(lab.visible("learn/open"));
+  ASSERT_TRUE(lab.visible("learn/open"));
+  EXPECT_LT(lab.backend.find("learn/open")->max.y, lab.backend.find("learn/sentence_text")->min.y);
   EXPECT_TRUE(lab.visible("learn/why"));
   const ui::WidgetRect* answer = lab.backend.find("learn/unjudged");
   ASSERT_NE(answer, nullptr);
@@ -335,6 +339,7 @@ TEST(LearnPage, ShowsTheWarningsOfItsRun) {
   model.apply(event(2, 7, JobFinished{}));
   Lab lab(std::move(model), 1, {1280, 1600});
   lab.view.forms.learn.lesson = "first";
+  lab.view.forms.learn.details_open = true;
   lab.open(Page::Learn);
   const auto label = [&](const char* path) {
     const ui::WidgetRect* shown = lab.backend.find(path);
@@ -376,6 +381,9 @@ TEST(LearnPage, AsksForTheSettingThatIsMeasured) {
 
 TEST(LearnPage, ListsTheStatementsThatHold) {
   LearnLab lab(Scene::Done);
+  EXPECT_FALSE(lab.visible("learn/checks"));
+  lab.click("learn/details");
+  lab.frames(3);
   const ui::WidgetRect* checks = lab.backend.find("learn/checks");
   ASSERT_NE(checks, nullptr);
   EXPECT_EQ(checks->label, "Also verified in this run: the copy is exact; nothing is left.");
@@ -409,13 +417,13 @@ TEST(LearnPage, SettlesInATallWindow) {
 
 class LearnLanguages : public ::testing::TestWithParam<Language> {};
 
-// Sentence, verdict and gap, with a setting to vary and two buttons.
+// Sentence, verdict and plot, with a setting to vary and two buttons.
 TEST_P(LearnLanguages, ShowResultsWithoutScrolling) {
   const WithLanguage translated(GetParam());
   Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 800});
   lab.open(Page::Learn);
   constexpr float kStatusBar = 40;
-  for (const char* path : {"learn/sentence_text", "learn/verdict", "learn/free", "learn/gap/0"}) {
+  for (const char* path : {"learn/sentence_text", "learn/verdict", "learn/free", "learn/strips/0"}) {
     const ui::WidgetRect* shown = lab.backend.find(path);
     ASSERT_NE(shown, nullptr) << path;
     EXPECT_LE(shown->max.y, 800 - kStatusBar) << path;
@@ -629,7 +637,7 @@ TEST(LearnPage, SetsACurveWithTheArrowKeys) {
 }
 
 TEST(LearnPage, StepsThroughASequence) {
-  LearnLab lab(Scene::Done);
+  LearnLab lab(Scene::Done, kWithPlayer);
   const auto stage = [&] { return lab.backend.find("learn/scrub")->value; };
   const auto row = [&] { return lab.backend.find("learn/row/1")->value; };
   EXPECT_EQ(stage(), "1/3");
@@ -649,7 +657,7 @@ TEST(LearnPage, StepsThroughASequence) {
 }
 
 TEST(LearnPage, ChoosesSequenceAndParameter) {
-  LearnLab lab(Scene::Done);
+  LearnLab lab(Scene::Done, kWithPlayer);
   EXPECT_EQ(lab.backend.find("learn/parameter")->value, "net.1.weight");
   lab.click("learn/parameter/net.1.bias");
   EXPECT_TRUE(lab.visible("learn/row/2"));

@@ -308,9 +308,9 @@ TEST(TourPage, ShowsWhenFiguresDoNotAddUp) {
     lab.open(Page::Tour);
     return lab.backend.find("tour/what")->label;
   };
-  EXPECT_EQ(said(machine_of(1)).find("after another"), std::string::npos);
+  EXPECT_EQ(said(machine_of(1)).find("each device"), std::string::npos);
   MachineInfo two = machine_of(2);
-  EXPECT_NE(said(two).find("after another"), std::string::npos);
+  EXPECT_NE(said(two).find("each device"), std::string::npos);
   EXPECT_EQ(said(two).find("share cores"), std::string::npos);
   two.devices[1].cores = two.devices[0].cores;
   EXPECT_NE(said(two).find("share cores"), std::string::npos);

@@ -195,6 +195,7 @@ struct LearnForm {
   std::map<std::string, int> frame;                    // shown, by lesson and sequence; not saved
   std::map<std::string, std::string> sequence, group;  // shown, by lesson; not saved
   bool class_open = false;                             // the folder's field; not saved
+  bool details_open = false;                           // of the sentence; not saved
   std::string class_folder;                            // results of a class
   std::string back;  // lesson left for an experiment's page; not saved
 };

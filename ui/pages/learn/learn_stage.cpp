@@ -331,15 +331,19 @@ void warnings(const Panel& p, const LessonRun& run) {
   if (run.done->why_open.empty()) others_note(p, "learn/others", run.others_used);
 }
 
-// The statements that hold on every machine, and those that do not on this one.
-void checks(const Panel& p, const std::vector<LessonCheck>& all) {
-  std::string passed;
+// The statements that do not hold on this machine.
+void broken_checks(const Panel& p, const std::vector<LessonCheck>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].passed) {
-      passed += (passed.empty() ? "" : "; ") + all[i].what;
-    } else {
-      error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", all[i].what));
-    }
+    if (all[i].passed) continue;
+    error_box(p.ui, fmt::format("learn/broken/{}", i), trf("Does not hold: {}", all[i].what));
+  }
+}
+
+// The statements that hold, as on every machine.
+void passed_checks(const Panel& p, const std::vector<LessonCheck>& all) {
+  std::string passed;
+  for (const LessonCheck& check : all) {
+    if (check.passed) passed += (passed.empty() ? "" : "; ") + check.what;
   }
   if (passed.empty()) return;
   const std::string text = trf("Also verified in this run: {}.", passed);
@@ -367,28 +371,52 @@ void go_on_row(const Panel& p, const LessonInfo& lesson) {
   }
 }
 
+// How the numbers came about, and what was verified, behind a foldout.
+void details(const Panel& p, const LessonDone& done) {
+  const bool verified = std::ranges::any_of(done.checks, &LessonCheck::passed);
+  if (done.explanation.empty() && !verified) return;
+  bool& open = p.view.forms.learn.details_open;
+  foldout(p.ui, "learn/details",
+          done.explanation.empty() ? tr("What was verified") : tr("How to read the numbers"), open);
+  if (!open) return;
+  if (!done.explanation.empty()) {
+    muted(p.ui, done.explanation);
+    record_item(p.ui, "learn/explanation", "text", done.explanation);
+  }
+  passed_checks(p, done.checks);
+}
+
+// The sentence. One that may not judge a guess concludes nothing either: the reason comes first.
+void sentence(const Panel& p, const LessonDone& done) {
+  if (done.why_open.empty()) {
+    body(p.ui, done.sentence);
+  } else {
+    note_box(p.ui, "learn/open", done.why_open);
+    muted(p.ui, done.sentence);
+  }
+  record_item(p.ui, "learn/sentence_text", "text", done.sentence);
+}
+
 void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
-  Card card(p, "learn/sentence", tr("In one sentence"));
+  const LessonDone& done = *run.done;
+  Card card(p, "learn/sentence",
+            done.why_open.empty() ? tr("In one sentence")
+                                  : tr("Measured, too unsteady to conclude from"));
   if (!card) return;
   const bool chosen = run.guess && !lesson.question.choices.empty();
-  const std::optional<LessonAnswer>& answer = run.done->answer;
-  const bool judges = run.done->judges();
+  const std::optional<LessonAnswer>& answer = done.answer;
+  const bool judges = done.judges();
   if (judges && chosen) choice_verdict(p, lesson.question, run.guess->answer, *answer);
-  body(p.ui, run.done->sentence);
-  record_item(p.ui, "learn/sentence_text", "text", run.done->sentence);
+  sentence(p, done);
   if (judges && !chosen) answer_facts(p, lesson.question, run);
   if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
   if (answer && (!judges || (run.guess && run.guess->answer != *answer))) {
     muted(p.ui, tr(lesson.question.why));
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }
-  if (!run.done->explanation.empty()) {
-    muted(p.ui, run.done->explanation);
-    record_item(p.ui, "learn/explanation", "text", run.done->explanation);
-  }
-  if (!run.done->why_open.empty()) note_box(p.ui, "learn/open", run.done->why_open);
   warnings(p, run);
-  checks(p, run.done->checks);
+  broken_checks(p, done.checks);
+  details(p, done);
   go_on_row(p, lesson);
 }
 
@@ -437,9 +465,11 @@ void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& r
   steps_card(p, lesson, true);
 }
 
-// The gap comes before the figures, so that a window of usual height shows it with the sentence.
+// The figures come directly below the sentence.
 void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool steps) {
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
+  if (run.map) draw_map(p, run);
+  measured_cards(p, lesson, run, steps);
   if (many) {
     gap_card(p, run);
   } else {
@@ -449,9 +479,7 @@ void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run
     pair.next();
     gap_card(p, run);
   }
-  if (run.map) draw_map(p, run);
   draw_player(p, lesson, run);
-  measured_cards(p, lesson, run, steps);
   if (many) prediction_card(p, lesson, run);
 }
 

@@ -133,7 +133,9 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess, float h
 }
 
 // A guess without a prefix is in this unit.
-std::string guess_label(const std::string& unit) {
+std::string guess_label(const LessonQuestion& question) {
+  const std::string& unit = question.unit;
+  if (unit == "x" && question.at.size() > 1) return tr("Your guess, a factor for each");
   if (unit.empty()) return tr("Your guess, a number");
   if (unit == "x") return tr("Your guess, a factor");
   if (unit == "B") return tr("Your guess, in bytes");
@@ -180,7 +182,7 @@ bool question(const Panel& p, const LessonInfo& lesson, float drawing) {
       asked.at.empty() ? tr("With or without a unit; digits may be grouped, as in 4,194,304")
                        : tr("With or without a unit; one number per position, separated by commas");
   // A tooltip would cover the error below.
-  input_text(p.ui, "learn/guess", guess_label(asked.unit), guess, wrong.empty() ? how : "",
+  input_text(p.ui, "learn/guess", guess_label(asked), guess, wrong.empty() ? how : "",
              guess_example(asked));
   const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
   if (!wrong.empty() && !ImGui::IsItemActive()) error_box(p.ui, "learn/guess_error", wrong);
@@ -276,6 +278,17 @@ class WordLines {
   std::vector<int> counts_;
 };
 
+// Fades out the end of a scrolling part that goes on below.
+void fade_below(const Ui& ui) {
+  if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY()) return;
+  const ImVec2 min = ImGui::GetWindowPos();
+  const ImVec2 max{min.x + ImGui::GetWindowWidth() - ImGui::GetStyle().ScrollbarSize,
+                   min.y + ImGui::GetWindowHeight()};
+  const ImU32 card = styled(ui.theme->card), clear = with_alpha(card, 0);
+  ImGui::GetWindowDrawList()->AddRectFilledMultiColor({min.x, max.y - 2 * ui.fonts.body->FontSize},
+                                                      max, clear, clear, card, card);
+}
+
 // The paragraphs, which scroll below a whole line if they do not fit into `room` pixels.
 void words_within(const Panel& p, const LessonInfo& lesson, float room) {
   const float width = ImGui::GetContentRegionAvail().x;
@@ -288,6 +301,7 @@ void words_within(const Panel& p, const LessonInfo& lesson, float room) {
                     ImGuiWindowFlags_NavFlattened);
   ImGui::PopStyleColor();
   words(p, lesson);
+  fade_below(p.ui);
   ImGui::EndChild();
   record_item(p.ui, "learn/words", "text", lesson.name, std::to_string(lines));
 }

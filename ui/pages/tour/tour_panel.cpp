@@ -18,11 +18,14 @@ namespace {
 
 constexpr float kTileUnits = 230;      // the narrowest useful tile
 constexpr float kTileHeight = 176;     // of a tile without a figure
-constexpr float kHeadHeight = 84;      // the same while it measures
+constexpr float kHeadHeight = 98;      // with a note, and the same without
 constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
-constexpr float kOldAlpha = 0.5F;      // of figures of the tour before the running one
+constexpr float kPaleAlpha = 0.5F;     // of figures that are not final, or of the tour before
+
+constexpr const char* kPlusMinus =
+    LAB_TEXT("±: half of the range from p10 to p90, as a share of the median.");
 
 struct Tile {
   TourQuestion question;
@@ -76,7 +79,9 @@ std::string disturbance(const Panel& p, const Shown& shown) {
   const double half = (figure.high - figure.low) / 2;
   const bool wide = figure.value == figure.median && half > kWide * figure.median;
   std::string why;
-  if (figure.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  if (figure.unstable && figure.n > 1) {
+    why = tr("The time limit was reached before the spread fell below 2 %.");
+  }
   if (wide) {
     if (!why.empty()) why += "\n";
     why += trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
@@ -127,12 +132,10 @@ const char* what_it_measures(const Panel& p) {
   }
   if (!p.model.silicon()->core_sharers.empty()) {
     return tr(
-        "Four short measurements per device, one device after another. Some share cores, so "
-        "their figures do not add up.");
+        "Four short measurements of each device. Some share cores, so their figures do not add "
+        "up.");
   }
-  return tr(
-      "Four short measurements per device, one device after another. Each leads to the page "
-      "that explains it.");
+  return tr("Four short measurements of each device. Each leads to the page that explains it.");
 }
 
 void head_text(const Panel& p) {
@@ -192,8 +195,28 @@ void no_figure(const Panel& p) {
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
 }
 
+// Half of the range from p10 to p90 of a median, "±25 %", where the line has room for it.
+void short_spread(const Panel& p, const std::string& path, const TourFigure& figure) {
+  if (!figure.missing.empty() || figure.n < 2 || figure.value != figure.median) return;
+  ImFont* const font = p.ui.fonts.caption;
+  const std::string text = "±" + percent((figure.high - figure.low) / 2 / figure.median);
+  const float gap = p.ui.px(6), mark = p.ui.px(18);
+  const float end = ImGui::GetWindowPos().x + ImGui::GetContentRegionMax().x;
+  if (ImGui::GetItemRectMax().x + gap + text_size(font, text).x + mark > end) return;
+  ImGui::SameLine(0, gap);
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float height = p.ui.fonts.title->FontSize;
+  ImGui::Dummy({text_size(font, text).x, height});
+  draw_control_text(ImGui::GetWindowDrawList(), font,
+                    {pos.x, pos.y + height - font->FontSize - p.ui.px(2)}, text_size(font, text).x,
+                    p.ui.theme->muted, text);
+  record_item(p.ui, path + "/spread", "text", text);
+  hint(p.ui, tr(kPlusMinus));
+}
+
 // The figure in `font`; records it.
-void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font) {
+void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
+                  bool with_spread) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
   number(ui, value_text(figure), font);
@@ -201,6 +224,7 @@ void figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   const std::string why = disturbance(p, shown);
   const std::string details = percentiles_text(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
+  if (with_spread) short_spread(p, path, figure);
   warning_mark(p, path, why, font->FontSize);
 }
 
@@ -213,7 +237,7 @@ void figure_spread(const Panel& p, const std::string& path, const Shown& shown) 
   caption(p.ui, spread);
   record_item(p.ui, path + "/spread", "text", spread);
   if (spread.find("±") == std::string::npos) return;
-  hint(p.ui, tr("±: half of the range from p10 to p90, as a share of the median."));
+  hint(p.ui, tr(kPlusMinus));
 }
 
 std::string path_of(const DeviceInfo& info, const Tile& tile) {
@@ -248,14 +272,15 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     const Shown shown = figure_of(p, info->device, tile.question);
     const ImVec2 top = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
-    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * (shown.old ? kOldAlpha : 1));
+    const bool pale = shown.old || (shown.figure != nullptr && is_measuring(p, shown));
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * (pale ? kPaleAlpha : 1));
     {
       Row row(p.ui, {-column, 1});
       row.next();
       device_name(p, *info, font);
       row.next();
       if (shown.figure != nullptr) {
-        figure_value(p, path, shown, font);
+        figure_value(p, path, shown, font, true);
       } else {
         number(p.ui, "–", font);
       }
@@ -322,7 +347,7 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   } else if (shown.figure == nullptr) {
     no_figure(p);
   } else {
-    figure_value(p, path, shown, p.ui.fonts.figure);
+    figure_value(p, path, shown, p.ui.fonts.figure, false);
     figure_spread(p, path, shown);
   }
   sentences(p, devices, tile);

@@ -2,13 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/scaling_results.h"
 
 namespace lab::ui {
+namespace {
+
+std::string with_steadiness(const std::string& text, const Timing& time) {
+  return is_unsteady(time) ? trf("{}, unsteady", text) : text;
+}
+
+}  // namespace
 
 // The figures of the first device, and how many others have some.
 std::string result_of(const TourResults& results) {
@@ -44,8 +53,9 @@ std::string fastest_transfer(const TransferResults& results) {
     }
   }
   if (best == nullptr) return "";
-  return trf("{}, arrays of {}, at {}", of->label(true), format_bytes(best->bytes),
-             format_si(best->gb_per_s * 1e9, "B/s"));
+  return with_steadiness(trf("{}, arrays of {}, at {}", of->label(true), format_bytes(best->bytes),
+                             format_si(best->gb_per_s * 1e9, "B/s")),
+                         best->time);
 }
 
 }  // namespace
@@ -60,13 +70,14 @@ std::string result_of(const TransferResults& results) {
   }
   if (best == nullptr) return "";
   const std::string rate = format_si(best->gb_per_s * 1e9, "B/s");
-  return results.pairs().size() == 1
-             ? trf("copies of {} at {}", format_bytes(best->bytes), rate)
-             : trf("copies of {} at best {}, {} to {}", format_bytes(best->bytes), rate,
-                   lab::to_string(best->from), lab::to_string(best->to));
+  return with_steadiness(results.pairs().size() == 1
+                             ? trf("copies of {} at {}", format_bytes(best->bytes), rate)
+                             : trf("copies of {} at best {}, {} to {}", format_bytes(best->bytes),
+                                   rate, lab::to_string(best->from), lab::to_string(best->to)),
+                         best->time);
 }
 
-std::string result_of(const MatmulResults& results) {
+std::string result_of(const MatmulResults& results, const std::vector<RungInfo>& rungs) {
   if (const TogetherSpeedup* best = results.best_speedup()) {
     return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
   }
@@ -78,8 +89,12 @@ std::string result_of(const MatmulResults& results) {
     }
   }
   if (best == nullptr) return "";
-  return trf("at best {} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-             best->kernel, best->n, lab::to_string(best->device));
+  const auto rung = std::ranges::find(rungs, best->kernel, &RungInfo::name);
+  const bool titled = rung != rungs.end() && !rung->title.empty();
+  return with_steadiness(
+      trf("at best {} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
+          titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
+      best->time);
 }
 
 namespace {

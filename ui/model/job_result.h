@@ -15,7 +15,8 @@ namespace lab::ui {
 std::string result_of(const TourResults& results);  // the first device's figures
 // The fastest copy of the largest arrays; without copies, the fastest operation.
 std::string result_of(const TransferResults& results);
-std::string result_of(const MatmulResults& results);  // the best speed-up, or the fastest product
+// The best speed-up, or the fastest product, with the title of its kernel among `rungs`.
+std::string result_of(const MatmulResults& results, const std::vector<RungInfo>& rungs);
 // The most devices with cores of their own; of a prediction, the most devices.
 std::string result_of(const ScalingResults& results);
 std::string result_of(const TrainingRun& run);  // accuracy, otherwise loss, and speed

@@ -424,7 +424,7 @@ std::string Model::result_of_job() {
   switch (job_->page) {
     case Page::Tour: return result_of(tour_.current);
     case Page::Transfers: return result_of(transfers_.now());
-    case Page::Matmul: return result_of(matmul_.now());
+    case Page::Matmul: return result_of(matmul_.now(), rungs_);
     case Page::Scaling: return result_of(scaling_.current);
     case Page::Training:
       return !runs_.empty() && runs_.back().id() == job_->id ? result_of(runs_.back())

@@ -6,7 +6,6 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -289,6 +288,17 @@ void measure_again_button(const Panel& p, std::string_view path, const Command& 
   }
 }
 
+namespace {
+
+void stopped_note(const Panel& p, Page page) {
+  const PageState& state = p.model.state(page);
+  if (!state.cancelled) return;
+  note_box(p.ui, std::string(key_of(page)) + "/stopped",
+           trf("Stopped after {}. Results kept.", format_seconds(state.seconds)));
+}
+
+}  // namespace
+
 void outcome_box(const Panel& p, Page page, bool retry) {
   const PageState& state = p.model.state(page);
   const std::string key = key_of(page);
@@ -307,15 +317,17 @@ void outcome_box(const Panel& p, Page page, bool retry) {
       send(p, as_command(*state.command));
     }
   }
-  // A lesson keeps it with its results, and these pages say it with the figures.
-  constexpr std::array kWithFigures = {Page::Learn, Page::Scaling, Page::Matmul, Page::Transfers};
-  if (state.phase == Phase::Done && std::ranges::find(kWithFigures, page) == kWithFigures.end()) {
-    others_note(p, key + "/others", state.others);
-  }
-  if (state.phase == Phase::Done && state.cancelled) {
-    note_box(p.ui, key + "/stopped",
-             trf("Stopped after {}. Results kept.", format_seconds(state.seconds)));
-  }
+  if (state.phase != Phase::Done || page == Page::Matmul || page == Page::Transfers) return;
+  // A lesson keeps it with its results, and the Scaling page says it with the figures.
+  if (page != Page::Learn && page != Page::Scaling) others_note(p, key + "/others", state.others);
+  stopped_note(p, page);
+}
+
+void run_notes(const Panel& p, Page page) {
+  const PageState& state = p.model.state(page);
+  if (state.phase != Phase::Done) return;
+  others_note(p, std::string(key_of(page)) + "/others", state.others);
+  stopped_note(p, page);
 }
 
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,

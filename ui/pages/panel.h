@@ -108,9 +108,10 @@ std::string why_unsteady(const Timing& time);
 // A button that sends the command of the results shown.
 void measure_again_button(const Panel& p, std::string_view path, const Command& command);
 
-// Shows the outcome of the page's last job if it failed or was stopped: the error with a Retry
-// button (after a GPU loss, a restart button), or a note that it was stopped. Without the button if
-// `retry` is false or if the same request can only fail again.
+// Shows the outcome of the page's last job if it failed or was stopped (pages with kinds of runs
+// say the latter below their figures): the error with a Retry button (after a GPU loss, a restart
+// button), or a note that it was stopped. Without the button if `retry` is false or if the same
+// request can only fail again.
 void outcome_box(const Panel& p, Page page, bool retry = true);
 
 // The parts of run_tabs().
@@ -118,13 +119,14 @@ void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
 
-// Says below the figures of the page's last run that other programs used the cores during it.
+// What outcome_box() would say of a run that ended without a failure.
+void run_notes(const Panel& p, Page page);
+
+// The same, below the figures of the page's last run and on no other tab.
 template <typename Results>
-void others_below(const Panel& p, Page page, const KeptRuns<Results>& runs, const RunTabs& tabs) {
-  const PageState& state = p.model.state(page);
-  if (state.phase != Phase::Done || tabs.replaced) return;
-  if (runs.last() != static_cast<RunKind>(tabs.kind)) return;
-  others_note(p, std::string(key_of(page)) + "/others", state.others);
+void run_notes_below(const Panel& p, Page page, const KeptRuns<Results>& runs,
+                     const RunTabs& tabs) {
+  if (!tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind)) run_notes(p, page);
 }
 
 // Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind

@@ -177,7 +177,7 @@ void draw_unsteady(const Frame& f, const Curve& c, ImDrawList* list) {
   for (std::size_t i = 0; i < std::min(s.unsteady.size(), s.x.size()); ++i) {
     if (s.unsteady[i] == 0 || !std::isfinite(s.y[i])) continue;
     if (!can_show(f.x.scale, s.x[i]) || !can_show(f.y.scale, s.y[i])) continue;
-    if (i < s.low.size()) draw_whisker(f, c, {s.x[i], s.low[i], s.high[i]}, list);
+    if (s.band && i < s.low.size()) draw_whisker(f, c, {s.x[i], s.low[i], s.high[i]}, list);
     list->AddCircle({f.x.pixel(s.x[i]), f.y.pixel(s.y[i])}, f.ui.px(5.5F), color, 0, f.ui.px(1.6F));
   }
 }

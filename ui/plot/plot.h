@@ -64,8 +64,8 @@ struct Series {
   std::string line_label = {};                  // placed on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty
-  // Points that differ from 0 get a ring in the warning colour, and a whisker from low to high;
-  // empty: none.
+  // Points that differ from 0 get a ring in the warning colour and, with a band, a whisker; empty:
+  // none.
   std::span<const double> unsteady = {};
   bool band = true;       // whether it is drawn; the axis has room for it
   bool whiskers = false;  // it is drawn as one bar per point

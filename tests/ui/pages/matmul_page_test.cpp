@@ -70,7 +70,7 @@ TEST(MatmulRoofline, ShowsCeilingsThenKernels) {
   EXPECT_FALSE(lab.visible("matmul/roofline/size")) << "nothing to choose yet";
   lab.show(matmul_job({peak, ceilings_measured(cpu()), matmul_sample(cpu(), "simd", 64, 100)}));
   EXPECT_TRUE(lab.visible("matmul/roofline/size"));
-  EXPECT_TRUE(lab.visible("matmul/plot/roofline/legend/simd"));
+  EXPECT_TRUE(lab.visible("matmul/plot/roofline/legend/The rung simd"));
 }
 
 TEST(MatmulRoofline, AcceptsSamplesWithoutCeilings) {
@@ -138,11 +138,11 @@ TEST(MatmulTabs, AReplacedLadderCanBeSeenAgain) {
   lab.model.apply(event(2, 2, matmul_sample(cpu(), "simd", 64, 100)));
   lab.model.apply(event(2, 3, JobFinished{}));
   lab.frames(3);
-  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive"));
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/The rung naive"));
   lab.click("matmul/replaced");
-  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/naive"));
+  EXPECT_TRUE(lab.visible("matmul/plot/gflops/legend/The rung naive"));
   lab.click("matmul/replaced");
-  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/naive"));
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/The rung naive"));
 }
 
 TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
@@ -150,14 +150,14 @@ TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
   lab.open(Page::Matmul);
   const auto value = [&](const char* path) { return lab.backend.find(path)->value; };
   EXPECT_EQ(value("matmul/roofline/size"), "1024");
-  EXPECT_EQ(value("matmul/roofline/kernel"), "simd");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "The rung simd");
   lab.click("matmul/roofline/size");
   lab.click("matmul/roofline/size/128");
   EXPECT_EQ(value("matmul/roofline/size"), "128");
   EXPECT_EQ(lab.view.forms.matmul.roofline_size, 128);
   lab.click("matmul/roofline/kernel");
-  lab.click("matmul/roofline/kernel/naive");
-  EXPECT_EQ(value("matmul/roofline/kernel"), "naive");
+  lab.click("matmul/roofline/kernel/The rung naive");
+  EXPECT_EQ(value("matmul/roofline/kernel"), "The rung naive");
   EXPECT_FALSE(lab.visible("matmul/shown_device/cpu:0")) << "one device has results";
 }
 
@@ -166,7 +166,7 @@ TEST(MatmulRoofline, HighlightsTheHoveredKernel) {
   lab.open(Page::Matmul);
   lab.backend.move_to(NullBackend::centre(*lab.backend.find("matmul/ladder/cpu:0/naive")));
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "naive");
+  EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "The rung naive");
   EXPECT_EQ(lab.view.forms.matmul.roofline_kernel, "") << "hovering changes no setting";
 }
 
@@ -198,19 +198,20 @@ TEST(MatmulCurves, KeepAKernelsColourAndShowOneDevice) {
   using Labels = std::vector<std::string>;
   Lab lab(job({}), 1, kLarge);
   lab.open(Page::Matmul);
-  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"naive", "simd"}));
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"The rung naive", "The rung simd"}));
   const auto color = [&](std::size_t kernel) {
     return kernel_series(lab.panel(), lab.model.matmul().current.kernels[kernel]).color;
   };
   const ImU32 naive = color(0), simd = color(1);
   EXPECT_NE(naive, simd);
   lab.show(job({"simd"}));
-  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"naive", "simd"}));
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"The rung naive", "The rung simd"}));
   EXPECT_EQ(color(0), naive);
   EXPECT_EQ(color(1), simd);
   EXPECT_EQ(color(2), simd) << "although it is the first kernel of cpu:1";
   lab.click("matmul/shown_device/cpu:1");
-  EXPECT_EQ(lab.legend("matmul/plot/gflops"), Labels{"simd"}) << "naive was not measured there";
+  EXPECT_EQ(lab.legend("matmul/plot/gflops"), Labels{"The rung simd"})
+      << "naive was not measured there";
 }
 
 TEST(MatmulRoofline, TooltipExplainsACeiling) {
@@ -508,7 +509,7 @@ TEST(MatmulRoofline, DrawsNoLimitFromAnUnsteadyMeasurement) {
   EXPECT_FALSE(lab.visible("matmul/unsteady_ceilings"));
   ceilings.compute.back().time.p90_s = 18 * ceilings.compute.back().time.median_s;
   lab.show(matmul_job({ceilings, sample, JobFinished{}}));
-  EXPECT_TRUE(says("matmul/limit", "Too unsteady to find the limit of simd"));
+  EXPECT_TRUE(says("matmul/limit", "Too unsteady to find the limit of The rung simd"));
   EXPECT_TRUE(says("matmul/unsteady_ceilings", "FMA f32, 2 threads"));
 }
 

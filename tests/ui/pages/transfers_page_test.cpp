@@ -183,8 +183,7 @@ TEST(TransferHeadline, NamesTheLevelsOfMemory) {
   TransferResults results;
   results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 16 * kKiB, 250), 0);
   results.add(transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kGiB, 20), 0);
-  results.add(TransferFit{.op = TransferOp::Copy,
-                          .levels = {{.name = "L1", .to_bytes = 16 * kKiB}, {.name = "memory"}}});
+  results.add(fit_of(TransferOp::Copy, 1));
   EXPECT_EQ(headline(results, {cpu(), cpu()}),
             "Copies within cpu:0: 250 GB/s in L1 with arrays of 16.0 KiB, 20.0 GB/s in memory with "
             "arrays of 1.00 GiB, 12.5 times slower.");
@@ -247,7 +246,7 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   EXPECT_EQ(said->label.find("memory"), std::string::npos) << said->label;
   const ui::WidgetRect* rough = lab.backend.ui.widgets.find("transfers/cost/1");
   ASSERT_NE(rough, nullptr);
-  EXPECT_NE(rough->label.find("memory: 1.00 MiB in 52.4 µs, ±7.5 %"), std::string::npos)
+  EXPECT_NE(rough->label.find("memory: 1.00 MiB in 35.0 µs, ±7.5 %"), std::string::npos)
       << rough->label;
   EXPECT_FALSE(lab.visible("transfers/fit_table"));
   lab.click("transfers/show_fits");
@@ -333,12 +332,13 @@ TEST(TransferForm, ALiveRunScrollsToItsChart) {
 TEST(TransferForm, NamesAndChoosesTheCaseOfALiveRun) {
   Lab lab(Model(machine_of(2)), 1, kWide);
   lab.open(Page::Transfers);
-  EXPECT_EQ(lab.backend.find("transfers/live_settings")->label, "Live run: Copy, 1 MiB, cpu:0");
+  EXPECT_EQ(lab.backend.find("transfers/live_settings")->label, "Live run: Copy, 1 MiB");
   lab.click("transfers/live_settings");
   lab.click("transfers/live_op");
   lab.click("transfers/live_op/Read");
   lab.click("transfers/tab/Live");
-  EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Run live");
+  EXPECT_EQ(lab.backend.find("transfers/live")->label, "Run live: cpu:0");
+  EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Run live: cpu:0");
   lab.click("transfers/empty");
   ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].live);

@@ -365,20 +365,18 @@ bool sentence_is_unsteady(const Ladder& ladder) {
          unsteady(plain_of(ladder, best));
 }
 
-// "17 % of the peak (p10 to p90: 12 % to 61 %)"
-std::string share_with_range(const Ladder& ladder, const Line& line) {
-  const double share = ladder.share(line);
-  const ShareRange range = range_of(*line.sample, share);
-  return trf("{} of the peak (p10 to p90: {} to {})", percent(share), percent(range.low),
-             percent(range.high));
-}
-
 std::string unsteady_sentence(const Ladder& ladder, const Line& best) {
-  std::string text =
-      trf("Too unsteady to compare kernels. On {} at N = {}, the lab's fastest kernel reached {}",
-          lab::to_string(ladder.device), best.sample->n, share_with_range(ladder, best));
+  const double share = ladder.share(best);
+  const ShareRange range = range_of(*best.sample, share);
+  std::string text = trf(
+      "Too unsteady to compare kernels. On {} at N = {}, the lab's fastest kernel reached {} of "
+      "the peak (p10 to p90: {} to {})",
+      lab::to_string(ladder.device), best.sample->n, percent(share), percent(range.low),
+      percent(range.high));
   if (const Line* library = fastest_of(ladder, true)) {
-    text += ", " + trf("the best library {}", share_with_range(ladder, *library));
+    const ShareRange of_library = range_of(*library->sample, ladder.share(*library));
+    text += ", " + trf("the best library {} ({} to {})", percent(ladder.share(*library)),
+                       percent(of_library.low), percent(of_library.high));
   }
   return text + ".";
 }

@@ -334,7 +334,7 @@ void matmul_results(const Panel& p) {
 void draw_matmul_page(const Panel& p) {
   draw_form_and_results(p, matmul_form, [](const Panel& panel) {
     matmul_results(panel);
-    others_below(panel, Page::Matmul, panel.model.matmul_runs(), panel.view.forms.matmul.tabs);
+    run_notes_below(panel, Page::Matmul, panel.model.matmul_runs(), panel.view.forms.matmul.tabs);
   });
 }
 

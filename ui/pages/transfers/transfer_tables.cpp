@@ -28,6 +28,17 @@ double best_of_all(const TransferResults& results, const std::vector<Device>& de
   return best;
 }
 
+bool has_unsteady_copies(const TransferResults& results, const std::vector<Device>& devices,
+                         std::int64_t bytes) {
+  for (const Device from : devices) {
+    for (const Device to : devices) {
+      const TransferSample* s = results.best_copy(from, to, bytes);
+      if (s != nullptr && is_unsteady(s->time)) return true;
+    }
+  }
+  return false;
+}
+
 // "35.1", of an unsteady sample "35.1 ±12 %" if it fits beside the mark.
 std::string cell_text(const Ui& ui, const TransferSample& s, float width) {
   std::string text = times_text(s.gb_per_s);
@@ -143,7 +154,8 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const float label = std::max(ui.px(56), text_size(ui.fonts.caption, corner).x + ui.px(12));
   const auto n = static_cast<float>(devices.size());
   const float width = ImGui::GetContentRegionAvail().x;
-  const float cell_width = std::min(ui.px(90), (width - label) / n);
+  const bool marked = has_unsteady_copies(results, devices, bytes);
+  const float cell_width = std::min(ui.px(marked ? 120 : 90), (width - label) / n);
   const float cell_height = ui.px(28);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImGui::Dummy({label + cell_width * n, cell_height * (n + 1)});

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -92,15 +91,14 @@ std::string live_pair_text(const TransferForm& form, const MachineInfo& machine)
   return pair_text({request.from.front(), request.to.front()});
 }
 
-// "Live run: copy, 1 MiB, cpu:0", which folds out the choice of its case.
+// "Live run: copy, 1 MiB", which folds out the choice of its case.
 void live_fields(const Panel& p, TransferForm& form) {
   const MachineInfo& machine = p.model.machine();
   const auto ops = enum_names<TransferOp>().first(live_transfer_ops(machine));
   clamp_choice(form.live_op, ops.size());
   const std::string op = tr(label_of(static_cast<TransferOp>(form.live_op)));
-  std::string label = trf("Live run: {}, {}", op, form.live_size);
-  if (const std::string pair = live_pair_text(form, machine); !pair.empty()) label += ", " + pair;
-  foldout(p.ui, "transfers/live_settings", label, form.live_open);
+  foldout(p.ui, "transfers/live_settings", trf("Live run: {}, {}", op, form.live_size),
+          form.live_open);
   if (!form.live_open) return;
   Fields fields(p);
   fields.next();
@@ -129,41 +127,42 @@ StartTransfers sweep_of(const Panel& p, bool quick) {
   return to_command(form, p.model.machine(), false);
 }
 
-bool quick_button(const Panel& p, std::string_view path, const std::string& error) {
+bool quick_button(const Panel& p, std::string_view path, const std::string& error,
+                  float width = -1) {
   const RequestField quick = field_of(&StartTransfers::quick);
   const std::string why = error.empty() ? busy_reason(p) : error;
-  return button(p.ui, path, tr(quick.label),
-                {.enabled = why.empty(), .hint = why.empty() ? tr(quick.hint) : why, .width = -1});
+  return button(
+      p.ui, path, tr(quick.label),
+      {.enabled = why.empty(), .hint = why.empty() ? tr(quick.hint) : why, .width = width});
+}
+
+// "Run live: cpu:0 to cpu:1" where the machine has several devices.
+std::string live_label(const Panel& p) {
+  const MachineInfo& machine = p.model.machine();
+  const std::string pair = live_pair_text(p.view.forms.transfers, machine);
+  return pair.empty() || machine.devices.size() < 2 ? tr("Run live") : trf("Run live: {}", pair);
 }
 
 void live_button(const Panel& p) {
   const TransferForm& form = p.view.forms.transfers;
   const MachineInfo& machine = p.model.machine();
   const std::string error = problem([&] { return to_command(form, machine, true); });
-  if (start_button(p, "transfers/live", tr("Run live"), error, false)) {
+  if (start_button(p, "transfers/live", live_label(p), error, false)) {
     send_and_show(p, to_command(form, machine, true));
   }
 }
 
-// The live run is on a line of its own where three buttons do not fit beside each other.
-void run_buttons(const Panel& p, const std::string& error) {
+void sweep_buttons(const Panel& p, const std::string& error) {
   if (stop_instead(p, Page::Transfers)) return;
-  {
-    Row row(p.ui, std::vector<float>(p.folded() ? 3 : 2, 1.0F));
-    row.next();
-    if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
-      send_and_show(p, sweep_of(p, false));
-    }
-    row.next();
-    if (quick_button(p, "transfers/quick", problem([&] { sweep_of(p, true); }))) {
-      send_and_show(p, sweep_of(p, true));
-    }
-    if (p.folded()) {
-      row.next();
-      live_button(p);
-    }
+  Row row(p.ui, {1, 1});
+  row.next();
+  if (start_button(p, "transfers/run", tr("Run sweep"), error, true)) {
+    send_and_show(p, sweep_of(p, false));
   }
-  if (!p.folded()) live_button(p);
+  row.next();
+  if (quick_button(p, "transfers/quick", problem([&] { sweep_of(p, true); }))) {
+    send_and_show(p, sweep_of(p, true));
+  }
 }
 
 void transfers_form(const Panel& p) {
@@ -185,8 +184,10 @@ void transfers_form(const Panel& p) {
     const RunEstimate estimate = estimate_of(request, p.model.machine());
     estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   }
-  form_actions(p, 330, [&] { run_buttons(p, error); });
-  if (fields) live_fields(p, form);
+  form_actions(p, 260, [&] { sweep_buttons(p, error); });
+  if (!fields) return;
+  live_button(p);
+  live_fields(p, form);
 }
 
 // Side by side unless the table of the costs needs the width.
@@ -207,16 +208,16 @@ void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   draw_transfer_matrix(p, kept);
 }
 
-// Below the button of the whole sweep.
+// Beside the button of the whole sweep.
 void empty_quick(const Panel& p) {
-  constexpr float kUnits = 140;
-  const float room = ImGui::GetContentRegionAvail().x, width = std::min(p.ui.px(kUnits), room);
-  Row row(p.ui, {1, -width / p.ui.scale, 1});
-  row.next();
-  row.next();
-  if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }))) {
+  const WidgetRect* sweep = p.ui.widgets.find("transfers/empty");
+  if (sweep == nullptr) return;
+  const ImVec2 back = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({sweep->max.x + p.ui.px(8), sweep->min.y});
+  if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }), 0)) {
     send_and_show(p, sweep_of(p, true));
   }
+  ImGui::SetCursorScreenPos(back);
 }
 
 void transfer_results(const Panel& p) {
@@ -240,15 +241,11 @@ void transfer_results(const Panel& p) {
     const std::string sweep = fmt::format(
         "{} {}", known.empty() ? tr("Nothing has been measured yet.") : known,
         tr("A sweep measures each size, verifies it, and fits the cost of a transfer."));
-    const std::string pair = live_pair_text(form, p.model.machine());
-    const std::string repeats =
-        pair.empty() ? std::string(tr("No live run yet. It repeats one case, chosen in the form "
-                                      "under Live run, until stopped."))
-                     : trf("No live run yet. It repeats one case of {}, chosen in the form under "
-                           "Live run, until stopped.",
-                           pair);
-    empty_page(p, "transfers/empty", live ? repeats : sweep,
-               live ? tr("Run live") : tr("Run sweep"), [&]() -> Command {
+    empty_page(p, "transfers/empty",
+               live ? tr("No live run yet. It repeats one case, chosen in the form under Live run, "
+                         "until stopped.")
+                    : sweep,
+               live ? live_label(p) : tr("Run sweep"), [&]() -> Command {
                  return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);
                });
     if (!live) empty_quick(p);
@@ -271,8 +268,8 @@ void transfer_results(const Panel& p) {
 void draw_transfers_page(const Panel& p) {
   draw_form_and_results(p, transfers_form, [](const Panel& panel) {
     transfer_results(panel);
-    others_below(panel, Page::Transfers, panel.model.transfer_runs(),
-                 panel.view.forms.transfers.tabs);
+    run_notes_below(panel, Page::Transfers, panel.model.transfer_runs(),
+                    panel.view.forms.transfers.tabs);
   });
 }
 

@@ -10,7 +10,9 @@ NumberOptions number_options(const RequestField& field) {
           .max = field.range.most * field.scale,
           .step = field.step,
           .unit = tr(field.unit),
-          .hint = tr(field.hint)};
+          .hint = tr(field.hint),
+          .above_min = field.range.ends == Ends::NotMin,
+          .below_max = field.range.ends == Ends::NotMax};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "compute/core/language.h"
 #include "compute/core/printable.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -140,9 +141,11 @@ double highest(const NumberOptions& o, bool whole) {
 std::string range_text(const NumberOptions& o, bool whole) {
   const bool low = o.min > -1e299, high = o.max < 1e299;
   if (low && high) {
-    return whole ? trf("A whole number from {:.15g} to {:.15g}", o.min, o.max)
-                 : trf("A number from {:.15g} to {:.15g}", o.min, o.max);
+    return whole         ? trf("A whole number from {:.15g} to {:.15g}", o.min, o.max)
+           : o.below_max ? trf("A number from {:.15g} to below {:.15g}", o.min, o.max)
+                         : trf("A number from {:.15g} to {:.15g}", o.min, o.max);
   }
+  if (low && o.above_min) return trf("A number above {:.15g}", o.min);
   if (low) {
     return whole ? trf("A whole number, at least {:.15g}", o.min)
                  : trf("A number, at least {:.15g}", o.min);
@@ -200,11 +203,14 @@ T stepped(T value, int step, const NumberOptions& o) {
 
 template <typename T>
 bool fits(T value, const NumberOptions& o) {
-  return static_cast<double>(value) >= o.min && static_cast<double>(value) <= o.max;
+  const auto number = static_cast<double>(value);
+  const bool low = o.above_min ? number > o.min : number >= o.min;
+  return low && (o.below_max ? number < o.max : number <= o.max);
 }
 
 // Typed text takes effect as soon as it is a number in range. Until then the field keeps the text
-// and shows a red border; leaving the field clamps the value to the range.
+// and shows a red border. Leaving the field clamps a number to the range if its end is in it, and
+// otherwise keeps the former value.
 template <typename T>
 bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing, T& value,
             const NumberOptions& o) {
@@ -218,14 +224,22 @@ bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing
   } else if (editing) {
     ui.memory.edits[key] = text;
   } else {
+    constexpr double kShown_s = 15;
+    const std::string range = range_text(o, kWhole);
+    std::string said;
     if (typed) {
-      constexpr double kShown_s = 5;
-      value = static_cast<T>(
+      const auto nearest = static_cast<T>(
           std::clamp(static_cast<double>(*typed), lowest(o, kWhole), highest(o, kWhole)));
-      ui.memory.notices[key] = {trf("{} is out of range: set to {}. {}", trimmed(text),
-                                    show(value, o.decimals), range_text(o, kWhole)),
-                                ui.time_s + kShown_s};
+      if (fits(nearest, o)) value = nearest;
+      const std::string now = show(value, o.decimals);
+      said = fits(nearest, o)
+                 ? trf("{} is out of range: set to {}. {}", trimmed(text), now, range)
+                 : trf("{} is out of range: {} is kept. {}", trimmed(text), now, range);
+    } else {
+      said = trf("'{}' is not accepted: {} is kept. {}", trimmed(text), show(value, o.decimals),
+                 range);
     }
+    ui.memory.notices[key] = {said, ui.time_s + kShown_s};
     ui.memory.edits.erase(key);
   }
   return value != before;
@@ -241,6 +255,20 @@ std::string_view notice_of(Ui& ui, std::string_view path, bool editing) {
   }
   ui.wants_animation = true;
   return notice->second.text;
+}
+
+// What is wrong with the field above, in lines as wide as it.
+void field_error(Ui& ui, std::string_view path, std::string_view sentence) {
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImFont* font = ui.fonts.caption;
+  const std::string lines = break_lines(font, sentence, width);
+  const auto count = static_cast<float>(1 + std::ranges::count(lines, '\n'));
+  ImGui::Dummy({width, font->FontSize * count});
+  note_text(font, lines);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pos, styled(ui.theme->bad),
+                                      lines.c_str());
+  record_item(ui, fmt::format("{}/error", path), "error", sentence);
 }
 
 struct Edit {
@@ -282,10 +310,12 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
   const bool editing = GImGui->ActiveId == id;
   const auto pending = ui.memory.edits.find(std::string(path));
   const bool invalid = pending != ui.memory.edits.end();
+  const std::string said = invalid && editing ? range_text(o, std::is_integral_v<T>)
+                                              : std::string(notice_of(ui, path, editing));
   const std::string shown = invalid ? pending->second : show(value, o.decimals);
   std::string text = shown;
   const bool hovered = ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
-  draw_field(ui, field, hovered, editing, invalid);
+  draw_field(ui, field, hovered, editing, !said.empty());
 
   bool changed = invalid && !editing && accept(ui, path, text, false, value, o);
   const Edit edit = edit_text(ui, path, field, o.unit, text);
@@ -295,19 +325,14 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
     changed = changed || next != value;
     value = next;
     ui.memory.edits.erase(std::string(path));
+    ui.memory.notices.erase(std::string(path));
     if (GImGui->ActiveId == id) ImGui::ClearActiveID();
   }
   focus_ring(ui, {.min = field.min, .max = field.max, .id = id, .visible = true},
              ui.px(kControlRadius));
-  if (invalid && editing) {
-    show_tooltip_at(ui, {field.min.x, field.max.y + ui.px(4)},
-                    range_text(o, std::is_integral_v<T>));
-  } else if (const std::string_view notice = notice_of(ui, path, editing); !notice.empty()) {
-    show_tooltip_at(ui, {field.min.x, field.max.y + ui.px(4)}, notice);
-  } else {
-    hint(ui, o.hint);
-  }
+  hint(ui, o.hint);
   record_rect(ui, path, "input", label, text, true, field.min, field.max);
+  if (!said.empty()) field_error(ui, path, said);
   return changed;
 }
 

@@ -116,8 +116,11 @@ struct NumberOptions {
   double min = -1e300, max = 1e300, step = 1;
   std::string_view unit = {};
   std::string_view hint = {};
-  int decimals = 4;  // double version only; trailing zeros are dropped
+  int decimals = 4;                           // double version only; trailing zeros are dropped
+  bool above_min = false, below_max = false;  // the end itself is not accepted
 };
+// Both have a red border while what is typed is not accepted, and say below what would be; recorded
+// as "<path>/error".
 bool input_number(Ui& ui, std::string_view path, std::string_view label, std::int64_t& value,
                   const NumberOptions& = {});
 bool input_number(Ui& ui, std::string_view path, std::string_view label, double& value,

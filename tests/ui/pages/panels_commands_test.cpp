@@ -585,8 +585,8 @@ TEST_F(PanelCommands, NumberOutOfRangeIsReplacedAndThatIsSaid) {
   lab.press(GLFW_KEY_ENTER);
   lab.frames(2);
   EXPECT_EQ(lab.view.forms.training.request.batch, 1);
-  ASSERT_TRUE(lab.visible("tooltip"));
-  const std::string said = lab.backend.find("tooltip")->value;
+  ASSERT_TRUE(lab.visible("training/batch/error"));
+  const std::string said = lab.backend.find("training/batch/error")->label;
   EXPECT_EQ(said.substr(0, 31), "0 is out of range: set to 1. A ") << said;
 }
 

@@ -127,19 +127,46 @@ TEST_P(WidgetsTest, NumberInputRejectsValuesOutOfRange) {
   b.frame(draw);
   EXPECT_EQ(value, 256) << "12 is below the minimum";
   b.frame(draw);
-  ASSERT_NE(b.ui.widgets.find("tooltip"), nullptr);
-  EXPECT_EQ(b.find("tooltip")->value, "A whole number from 64 to 4096");
+  ASSERT_NE(b.ui.widgets.find("batch/error"), nullptr);
+  EXPECT_EQ(b.find("batch/error")->label, "A whole number from 64 to 4096");
+  EXPECT_GE(b.find("batch/error")->min.y, b.find("batch")->max.y) << "below its field";
   b.type("8");
   b.frame(draw);
   b.frame(draw);
   EXPECT_EQ(value, 128);
-  EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
+  EXPECT_EQ(b.ui.widgets.find("batch/error"), nullptr);
   b.type("99999");
   b.frame(draw);
   EXPECT_EQ(value, 128);
   b.click("else", draw);
   EXPECT_EQ(value, 4096) << "leaving the field takes the nearest value";
   EXPECT_EQ(b.find("batch")->value, "4096");
+}
+
+TEST_P(WidgetsTest, NumberInputSaysWhatItDidNotAccept) {
+  double rate = 0.9;
+  std::int64_t epochs = 10;
+  const auto draw = [&] {
+    input_number(b.ui, "lr", "Learning rate", rate, {.min = 0, .above_min = true});
+    input_number(b.ui, "epochs", "Epochs", epochs, {.min = 1});
+    button(b.ui, "else", "Elsewhere");
+  };
+  b.frame(draw);
+  b.click("lr", draw);
+  b.type("-5");
+  b.frame(draw);
+  b.click("else", draw);
+  b.frame(draw);
+  EXPECT_EQ(rate, 0.9) << "0 would be an error, too";
+  EXPECT_EQ(b.find("lr/error")->label, "-5 is out of range: 0.9 is kept. A number above 0");
+  b.click("epochs", draw);
+  b.type("abc");
+  b.frame(draw);
+  b.click("else", draw);
+  b.frame(draw);
+  EXPECT_EQ(epochs, 10);
+  EXPECT_EQ(b.find("epochs/error")->label,
+            "'abc' is not accepted: 10 is kept. A whole number, at least 1");
 }
 
 TEST_P(WidgetsTest, NumberInputRejectsText) {

@@ -16,10 +16,12 @@ inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 class Ema {
  public:
   explicit Ema(double keep = 0.95) : keep_(keep) {}
-  double add(double value) {
+  // `weight`: of a value that counts less than one, such as that of a smaller batch.
+  double add(double value, double weight = 1) {
     if (std::isfinite(value)) {
-      sum_ = keep_ * sum_ + (1 - keep_) * value;
-      weight_ = keep_ * weight_ + (1 - keep_);
+      const double part = (1 - keep_) * weight;
+      sum_ = (1 - part) * sum_ + part * value;
+      weight_ = (1 - part) * weight_ + part;
     }
     return weight_ > 0 ? sum_ / weight_ : kNoValue;
   }

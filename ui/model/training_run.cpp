@@ -233,9 +233,9 @@ void TrainingRun::add(const TrainingStarted& started) {
                        started.libraries);
   const auto expected = static_cast<std::size_t>(
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
-  for (Column64* column :
-       {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
-        &steps_.accuracy_smooth, &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
+  for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
+                           &steps_.accuracy_smooth, &steps_.images, &steps_.weight,
+                           &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
     column->reserve(expected);
   }
 }
@@ -257,15 +257,47 @@ void TrainingRun::add(const StepDone& step) {
   steps_.t_s.push_back(step.t_s);
   steps_.loss.push_back(step.loss);
   steps_.accuracy.push_back(step.accuracy);
-  steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy));
-  steps_.images_per_s.push_back(step.images_per_s);
-  steps_.images_per_s_smooth.push_back(speed_ema_.add(step.images_per_s));
+  const double images = images_of(step);
+  most_images_ = std::max(most_images_, images);
+  steps_.images.push_back(images);
+  steps_.weight.push_back(images / most_images_);
+  steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy, steps_.weight.back()));
+  steps_.images_per_s.push_back(images < most_images_ ? kNoValue : step.images_per_s);
+  steps_.images_per_s_smooth.push_back(speed_ema_.add(steps_.images_per_s.back()));
+  highest_images_per_s_ = std::fmax(highest_images_per_s_, steps_.images_per_s_smooth.back());
   steps_.lr.push_back(step.lr);
   devices_.add(step, steps_.epoch.back());
   if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
     name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
                          started_->libraries);
   }
+// A restored step has none, but they follow from its place in the epoch.
+double TrainingRun::images_of(const StepDone& step) const {
+  if (step.images > 0) return static_cast<double>(step.images);
+  const auto batch = static_cast<double>(request_.batch);
+  if (!started_ || started_->steps_per_epoch < 1) return batch;
+  const double before = batch * static_cast<double>(started_->steps_per_epoch - 1);
+  const double last = static_cast<double>(started_->train_images) - before;
+  const bool ends_epoch = step.step % started_->steps_per_epoch == 0;
+  return ends_epoch && last > 0 ? std::min(last, batch) : batch;
+}
+
+double TrainingRun::median_step_s() const {
+  std::vector<double> times_s;
+  for (std::size_t i = steps_.size(); i > 0 && times_s.size() < kTypicalSteps; --i) {
+    const double speed = steps_.images_per_s[i - 1];
+    if (speed > 0) times_s.push_back(steps_.images[i - 1] / speed);
+  }
+  if (times_s.empty()) return kNoValue;
+  const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+  std::ranges::nth_element(times_s, middle);
+  return *middle;
+}
+
+double TrainingRun::typical_images_per_s() const {
+  return most_images_ / median_step_s();
+}
+
 }
 
 void TrainingRun::add(const TrainingChanged& change) {

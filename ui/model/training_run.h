@@ -83,6 +83,8 @@ struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
   Column64 loss;
   Column64 accuracy, accuracy_smooth;  // of the batch, before the update
+  // The last batch of an epoch may be smaller: it counts less in averages, and has no speed (NaN).
+  Column64 images, weight;  // weight: of its images in a whole batch
   Column64 images_per_s, images_per_s_smooth;
   Column64 lr;  // used for the step's update
   std::size_t size() const { return step.size(); }
@@ -118,6 +120,10 @@ class TrainingRun {
   // False if its times mean nothing, because a device is emulated.
   bool timed() const { return std::ranges::all_of(request_.devices, is_timed); }
   const StepColumns& steps() const { return steps_; }
+  // The median time of the latest kTypicalSteps whole batches; NaN before the first.
+  double median_step_s() const;
+  double typical_images_per_s() const;  // of a step that takes as long
+  double highest_images_per_s() const { return highest_images_per_s_; }  // of the averages
   const DeviceTracks& devices() const { return devices_; }  // empty if one device trains
   const EpochColumns& epochs() const { return epochs_; }
   const std::optional<Predictions>& predictions() const { return predictions_; }
@@ -148,6 +154,8 @@ class TrainingRun {
   void add(const TrainingDone& done) { done_ = done; }
 
  private:
+  double images_of(const StepDone& step) const;
+
   JobId id_;
   int slot_ = -1;  // none yet
   StartTraining request_;
@@ -159,6 +167,8 @@ class TrainingRun {
   EpochColumns epochs_;
   Ema accuracy_ema_;
   RateEma speed_ema_;
+  double most_images_ = 0;  // of a step
+  double highest_images_per_s_ = 0;
   std::optional<Predictions> predictions_;
   std::optional<Confusion> confusion_;
   std::optional<Insight> insight_;

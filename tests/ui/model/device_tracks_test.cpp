@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/ui/events.h"
+#include "ui/model/smoothed.h"
 #include "ui/model/training_run.h"
 
 namespace lab::ui {
@@ -122,6 +123,36 @@ TEST(TrainingRun, NamesDevicesAndAutomaticShares) {
   StartTraining request;
   request.devices = {cpu(0), cpu(1)};
   request.share_policy = SharePolicy::Auto;
+TEST(TrainingRun, LeavesPartialBatchesOutOfTheSpeed) {
+  TrainingRun run(1, StartTraining{});
+  run.add(training_started(true));
+  for (int i = 1; i <= 21; ++i) {
+    StepDone step = step_done(i);
+    step.images_per_s = i == 10 ? 100 : 2560;  // an interruption
+    if (i == 21) step.images = 16, step.images_per_s = 200'000, step.loss = 50;
+    run.add(step);
+  }
+  EXPECT_DOUBLE_EQ(run.median_step_s(), 0.1);
+  EXPECT_DOUBLE_EQ(run.typical_images_per_s(), 2560);
+  EXPECT_LT(run.highest_images_per_s(), 2561);
+  EXPECT_TRUE(std::isnan(run.steps().images_per_s.back()));
+  EXPECT_EQ(run.steps().images.back(), 16);
+  Smoothed smoothed;
+  const Column64 average = smoothed.follow(run.steps().loss, run.steps().weight, 0.9);
+  EXPECT_LT(average[20] - average[19], 0.5) << "it counts for its 16 images";
+}
+
+TEST(TrainingRun, KnowsThePartialBatchesOfARestoredRun) {
+  TrainingRun run(-1, StartTraining{});
+  run.add(training_started(true));  // 60000 images in 235 steps of 256
+  for (const int i : {234, 235}) {
+    StepDone step = step_done(i);
+    step.images = 0;  // not kept
+    run.add(step);
+  }
+  EXPECT_EQ(run.steps().images, (Column64{256, 96}));
+}
+
   TrainingRun run(1, request);
   EXPECT_EQ(run.name(), "LeNet, batch 256, 2 devices, auto shares");
 }

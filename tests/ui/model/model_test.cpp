@@ -16,12 +16,16 @@ namespace {
 
 using namespace lab::test;
 
+Column64 ones(const Column64& values) {
+  return Column64(values.size(), 1.0);
+}
+
 TEST(Smoothed, FollowsAGrowingSeries) {
   Column64 values = {4, 2};
   Smoothed smoothed;
-  EXPECT_EQ(smoothed.follow(values, 0), values);
+  EXPECT_EQ(smoothed.follow(values, ones(values), 0), values);
   values.push_back(1);
-  EXPECT_EQ(smoothed.follow(values, 0), values);
+  EXPECT_EQ(smoothed.follow(values, ones(values), 0), values);
 }
 
 TEST(Smoothed, StartsOverForAnotherWeightOrAShorterSeries) {
@@ -33,10 +37,10 @@ TEST(Smoothed, StartsOverForAnotherWeightOrAShorterSeries) {
   };
   Column64 values = {4, 2, 1, 3};
   Smoothed smoothed;
-  EXPECT_EQ(smoothed.follow(values, 0.5), once(values, 0.5));
-  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+  EXPECT_EQ(smoothed.follow(values, ones(values), 0.5), once(values, 0.5));
+  EXPECT_EQ(smoothed.follow(values, ones(values), 0.9), once(values, 0.9));
   values.resize(2);
-  EXPECT_EQ(smoothed.follow(values, 0.9), once(values, 0.9));
+  EXPECT_EQ(smoothed.follow(values, ones(values), 0.9), once(values, 0.9));
 }
 
 class ModelTest : public ::testing::Test {

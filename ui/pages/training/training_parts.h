@@ -100,3 +100,4 @@ plot::Line run_line(const TrainingRun& run);
 std::string class_name(const TrainingRun& run, int label);
 
 }  // namespace lab::ui
+double highest_smoothed_loss(const Panel& p, const TrainingRun& run);  // NaN before the first step

@@ -79,9 +79,15 @@ std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns
                        std::size_t i) {
   return trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
-      "{:.3g}\n{} images/s, {} of training",
+      "{:.3g}",
       s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], accuracy_text(s.accuracy[i]),
-      s.lr[i], format_si(s.images_per_s[i], ""), format_seconds(s.t_s[i]));
+      s.lr[i]);
+  const std::string time = format_seconds(s.t_s[i]);
+  if (s.weight[i] < 1) {
+    return text + '\n' +
+           trf("last batch of the epoch: {:.0f} images, {} of training", s.images[i], time);
+  }
+  return text + '\n' + trf("{} images/s, {} of training", format_si(s.images_per_s[i], ""), time);
 }
 
 std::string point_text(const Panel& /*p*/, const TrainingRun& /*run*/, const EpochColumns& e,
@@ -203,7 +209,7 @@ const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
 
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "N/A";
-  return std::abs(loss) < 1e5 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
+  return std::abs(loss) < 1e3 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
 }
 
 std::string accuracy_text(double accuracy) {
@@ -259,14 +265,20 @@ void loss_controls(const Panel& p) {
   log_choice(p);
 }
 
-// Empty, unless a shown run has diverged: then the highest loss that others can be read below.
-std::optional<double> highest_loss(const std::vector<ShownRun>& runs) {
-  const bool diverged = std::any_of(runs.begin(), runs.end(), [](const ShownRun& shown) {
-    return shown.run->diverged_at().has_value();
-  });
-  if (!diverged) return {};
+// The end of a linear axis: above the averages of the runs that have not diverged and the loss of a
+// guess, since single batches stray far.
+double highest_loss(const Panel& p, const std::vector<ShownRun>& runs) {
   constexpr double kReadable = 5;  // twice the loss of a guess among ten classes
-  return kReadable;
+  constexpr double kRoom = 1.1;
+  double highest = 0;
+  for (const ShownRun& shown : runs) {
+    if (!shown.run->diverged_at()) {
+      highest = std::fmax(highest, highest_smoothed_loss(p, *shown.run));
+    }
+    const std::size_t classes = shown.run->class_names().size();
+    if (classes > 1) highest = std::max(highest, std::log(static_cast<double>(classes)));
+  }
+  return highest > 0 ? std::min(kReadable, kRoom * highest) : kReadable;
 }
 
 // The loss of a network that gives all classes the same probability.
@@ -308,7 +320,7 @@ void draw_loss_plot(const Panel& p) {
   const plot::Axes axes{.x = x_of(p),
                         .y = {.label = tr("loss"),
                               .scale = log ? plot::Scale::Log10 : plot::Scale::Linear,
-                              .max = log ? std::nullopt : highest_loss(runs)}};
+                              .max = log ? std::nullopt : std::optional(highest_loss(p, runs))}};
   plot::draw(p.ui, "training/plot/loss", axes, series,
              {.height = loss_height(p),
               .cursor = &p.view.cursor,
@@ -370,7 +382,9 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
     const bool stacked = is_stacked(shown);
     const std::string& name = shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
+  double highest = 0;
     if (stacked) stack_devices(p, *shown.run, series);
+    highest = std::max(highest, shown.run->highest_images_per_s());
     plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, name);
     smooth.in_legend = any_stacked;
     if (stacked) {
@@ -380,7 +394,9 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
     }
     series.push_back(std::move(smooth));
   }
-  const plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
+  constexpr double kRoom = 1.2;  // single steps stray far
+  plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};
+  if (highest > 0) axes.y.max = kRoom * highest;
   plot::draw(p.ui, "training/plot/speed", axes, series,
              {.height = 220,
               .cursor = &p.view.cursor,

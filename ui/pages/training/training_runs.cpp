@@ -79,8 +79,13 @@ std::vector<ShownRun> shown_runs(const Panel& p) {
 
 const Column64& smoothed_loss(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
-  return form.smoothed[run.id()].follow(run.steps().loss,
+  return form.smoothed[run.id()].follow(run.steps().loss, run.steps().weight,
                                         std::clamp(form.smoothing, 0.0, kMostSmoothing));
+}
+
+double highest_smoothed_loss(const Panel& p, const TrainingRun& run) {
+  smoothed_loss(p, run);
+  return p.view.forms.training.smoothed[run.id()].highest();
 }
 
 // --- one run --------------------------------------------------------------------------------

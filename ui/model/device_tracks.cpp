@@ -1,6 +1,8 @@
 #include "ui/model/device_tracks.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace lab::ui {
 namespace {
@@ -28,6 +30,47 @@ void DeviceTracks::start(const std::vector<DeviceStep>& devices) {
     track.device = device.device;
   }
   averages_.resize(devices.size());
+  parts_.resize(devices.size());
+}
+
+void DeviceTracks::keep_times(const std::vector<DeviceStep>& devices) {
+  const std::size_t slot = timed_++ % kTypicalSteps;
+  if (slot == longest_s_.size()) {
+    longest_s_.emplace_back();
+    for (std::vector<StepParts>& ring : parts_) ring.emplace_back();
+  }
+  longest_s_[slot] = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceStep& device = devices[i];
+    const double exposed_s = std::min(device.exposed_s, device.all_reduce_s);
+    parts_[i][slot] = {.compute_s = device.compute_s,
+                       .hidden_s = device.all_reduce_s - exposed_s,
+                       .wait_s = device.wait_s,
+                       .exposed_s = exposed_s};
+    longest_s_[slot] = std::max(longest_s_[slot], parts_[i][slot].sum());
+  }
+  constexpr std::size_t kAlways = 64, kEvery = 8;
+  if (timed_ <= kAlways || timed_ % kEvery == 0) take_typical_parts();
+}
+
+void DeviceTracks::take_typical_parts() {
+  std::vector<std::size_t> order(longest_s_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t slot) { return longest_s_[slot]; });
+  const auto ends = static_cast<std::ptrdiff_t>(order.size() / 4);
+  const std::span<const std::size_t> middle(order.begin() + ends, order.end() - ends);
+  const auto n = static_cast<double>(middle.size());
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    StepParts mean;
+    for (const std::size_t slot : middle) {
+      const StepParts& parts = parts_[i][slot];
+      mean.compute_s += parts.compute_s / n;
+      mean.hidden_s += parts.hidden_s / n;
+      mean.wait_s += parts.wait_s / n;
+      mean.exposed_s += parts.exposed_s / n;
+    }
+    tracks_[i].parts = mean;
+  }
 }
 
 void DeviceTracks::add(const StepDone& step, double epoch) {
@@ -36,22 +79,17 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
   std::int64_t images = 0;
   for (const DeviceStep& device : step.devices) images += device.images;
   most_images_ = std::max(most_images_, images);
-  const double images_per_s = speed_.add(step.images_per_s);
+  // The last batch of an epoch may be smaller; its times and its division say nothing.
+  const bool whole = images == most_images_;
+  const double images_per_s = speed_.add(whole ? step.images_per_s : kNoValue);
+  if (whole) keep_times(step.devices);
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     const DeviceStep& device = step.devices[i];
     DeviceTrack& track = tracks_[i];
     Averages& mean = averages_[i];
     const double share =
         images > 0 ? static_cast<double>(device.images) / static_cast<double>(images) : 0;
-    const double exposed_s = std::min(device.exposed_s, device.all_reduce_s);
-    track.parts.compute_s = mean.compute.add(device.compute_s);
-    track.parts.hidden_s = mean.hidden.add(device.all_reduce_s - exposed_s);
-    track.parts.exposed_s = mean.exposed.add(exposed_s);
-    track.parts.wait_s = mean.wait.add(device.wait_s);
-    // The last batch of an epoch may be smaller, which says nothing about the division.
-    if (images == most_images_) {
-      track.images = mean.images.add(static_cast<double>(device.images));
-    }
+    if (whole) track.images = mean.images.add(static_cast<double>(device.images));
     track.share = mean.share.add(share);
     mean.shown_images_per_s = images_per_s * track.share;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Where the devices of one training spend their time: recent steps smoothed to be readable, and the
+// Where the devices of one training spend their time: a typical one of the recent steps, and the
 // whole run as columns whose resolution halves as they fill up.
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,9 @@ namespace lab::ui {
 // Capacity of each column, in points; a full column drops every second point.
 inline constexpr std::size_t kDevicePoints = 2048;
 
+// Number of recent whole batches over which the times of a step are summarised, as in a profile.
+inline constexpr std::size_t kTypicalSteps = 500;
+
 // Parts of a device's step in seconds; they add up to the step.
 struct StepParts {
   double compute_s = 0;
@@ -25,8 +28,10 @@ struct StepParts {
 struct DeviceTrack {
   int rank = 0;
   Device device;
-  // Averages over about 20 steps.
+  // Means over those of the latest kTypicalSteps whole batches whose times are in the middle half,
+  // so that they add up to about the median step.
   StepParts parts;
+  // Averages over about 20 steps.
   double images = 0;  // of a full batch
   double share = 0;   // of the batch, 0..1
   // One value per entry of DeviceTracks::step(), over the whole run.
@@ -55,11 +60,13 @@ class DeviceTracks {
 
  private:
   struct Averages {
-    Ema compute, hidden, wait, exposed, images, share;
+    Ema images, share;
     double shown_images_per_s = 0;
   };
   bool fits(const std::vector<DeviceStep>& devices) const;
   void start(const std::vector<DeviceStep>& devices);
+  void keep_times(const std::vector<DeviceStep>& devices);
+  void take_typical_parts();
   void add_point(const StepDone& step, double epoch);
   void halve();
 
@@ -68,8 +75,12 @@ class DeviceTracks {
   RateEma speed_;                   // images per second of all
   Column64 step_, epoch_, t_s_, zeros_;
   std::size_t steps_per_point_ = 1;
-  std::size_t steps_ = 0;         // since the last point
-  std::int64_t most_images_ = 0;  // of a step
+  std::size_t steps_ = 0;  // since the last point
+  // Rings of the latest kTypicalSteps whole batches.
+  Column64 longest_s_;                         // of the devices
+  std::vector<std::vector<StepParts>> parts_;  // of each device
+  std::size_t timed_ = 0;                      // whole batches so far
+  std::int64_t most_images_ = 0;               // of a step
 };
 
 }  // namespace lab::ui

@@ -26,8 +26,9 @@ class TrainingLayers : public ::testing::Test {
 
 TEST_F(TrainingLayers, SummariseTheStep) {
   open({});
-  EXPECT_EQ(text_of("training/layers_sentence"),
-            "A step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % other.");
+  EXPECT_EQ(
+      text_of("training/layers_sentence"),
+      "The median step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % other.");
   EXPECT_EQ(lab.backend.find("training/layers/resnet_block1.0.conv1")->value, "30.0 ms");
   EXPECT_TRUE(lab.visible("training/layers/batch"));
   EXPECT_LT(lab.backend.find("training/layers/resnet_block1.0.conv1")->max.y,

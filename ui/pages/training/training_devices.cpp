@@ -93,7 +93,8 @@ void header(const Panel& p, const Columns& c) {
   if (c.has_course) {
     draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, tr("over the run"));
   }
-  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted, tr("step time"));
+  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted,
+                   tr("typical step"));
   constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("hidden"), LAB_TEXT("waiting"),
                                  LAB_TEXT("exposed")};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
@@ -128,8 +129,8 @@ void draw_course(const Panel& p, const Columns::Span& span, float top, float hei
 }
 
 std::string row_hint(const std::string& name, const DeviceTrack& track) {
-  std::string text = trf("{}, mean over about 20 steps\n{:.0f} images, {} of the batch", name,
-                         track.images, percent(track.share));
+  std::string text = trf("{}, a typical step\n{:.0f} images, {} of the batch", name, track.images,
+                         percent(track.share));
   const double sum = track.parts.sum();
   for (const StepPart part : kStepParts) {
     const double seconds = seconds_of(track.parts, part);
@@ -267,9 +268,10 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
   if (tracks.all().size() < 2) return;
   Card card(
       p, "training/devices", tr("Devices"),
-      {.hint = tr("Each device's share of the batch and how its step time is spent, averaged "
-                  "over about 20 steps. The four times add up to the step. Hidden: all-reduce "
-                  "while another device still computes; exposed: the rest of the all-reduce.")});
+      {.hint = tr("Each device's share of the batch and how a typical step is spent: the mean over "
+                  "those of the latest 500 steps whose times are in the middle half. The four "
+                  "times add up to the step. Hidden: all-reduce while another device still "
+                  "computes; exposed: the rest of the all-reduce.")});
   if (!card) return;
   if (!run.timed()) {
     body(p.ui, tr(kEmulatedGpu));

@@ -88,7 +88,7 @@ LayerColumns columns_of(const Panel& p, const TrainingProfile& profile,
   c.side = ui.px(sides > 1 ? 16 : 22);
   c.line = c.side * static_cast<float>(sides) + ui.px(sides > 1 ? 8 : 2);
   for (const ProfileLayer& layer : layers) {
-    c.name = std::max(c.name, text_size(font, layer.name->title()).x + ui.px(20));
+    c.name = std::max(c.name, text_size(font, title_of(*layer.name)).x + ui.px(20));
     for (std::size_t i = 0; i < sides; ++i) {
       const LayerSide& side = layer.sides[i];
       c.value = std::max(c.value, text_size(font, value_text(profile.totals[i], side)).x);
@@ -169,7 +169,7 @@ void draw_side(const Ui& ui, const LayerColumns& c, const ProfileTotal& total,
 }
 
 std::string layer_hint(const TrainingProfile& profile, const ProfileLayer& layer) {
-  std::string text = layer.name->title();
+  std::string text = title_of(*layer.name);
   if (text.find(layer.name->kind) == std::string::npos) text += ", " + tr(layer.name->kind);
   if (!layer.name->shape.empty()) text += "\n" + layer.name->shape;
   for (const LayerSide& side : layer.sides) {
@@ -181,7 +181,7 @@ std::string layer_hint(const TrainingProfile& profile, const ProfileLayer& layer
 }
 
 void draw_layer(const Panel& p, const TrainingProfile& profile, const LayerColumns& c,
-                const ProfileLayer& layer) {
+                const ProfileLayer& layer, const std::string& said) {
   Ui& ui = p.ui;
   const std::string path = "training/layers/" + layer.name->layer;
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, c.line});
@@ -192,26 +192,50 @@ void draw_layer(const Panel& p, const TrainingProfile& profile, const LayerColum
   ImFont* font = ui.fonts.caption;
   draw_text_fitted(list, font,
                    {item.min.x + ui.px(4), (item.min.y + item.max.y - font->FontSize) / 2},
-                   c.name - ui.px(12), ui.theme->text, layer.name->title());
+                   c.name - ui.px(12), ui.theme->text, title_of(*layer.name));
   float y = (item.min.y + item.max.y - c.side * static_cast<float>(layer.sides.size())) / 2;
   for (std::size_t i = 0; i < layer.sides.size(); ++i, y += c.side) {
     draw_side(ui, c, profile.totals[i], layer.sides[i], {item.min.x, y}, item.max.x - item.min.x);
   }
-  hint(ui, layer_hint(profile, layer));
-  record(ui, item, path, "bar", layer.name->title(), format_seconds(layer.seconds()));
+  hint(ui, said);
+  record(ui, item, path, "bar", title_of(*layer.name), format_seconds(layer.seconds()));
 }
+
+// The rest of the step, so that the bars add up to it.
+struct OtherTime {
+  std::vector<ProfileRow> rows;  // one per kind of kernels
+  ProfileLayer layer;            // refers to them
+  OtherTime(const TrainingProfile& profile, const std::vector<ProfileLayer>& layers) {
+    for (std::size_t side = 0; side < profile.totals.size(); ++side) {
+      ProfileRow& row = rows.emplace_back();
+      row.layer = tr("other");
+      row.phase = StepPhase::Update;
+      row.time.median_s = other_s(profile.totals[side], layers, side);
+      row.time.n = profile.totals[side].step.n;
+    }
+    layer.sides.resize(rows.size());
+    for (std::size_t side = 0; side < rows.size(); ++side) layer.sides[side].once = &rows[side];
+    layer.name = &rows.front();
+  }
+  OtherTime(const OtherTime&) = delete;
+  OtherTime& operator=(const OtherTime&) = delete;
+};
 
 void draw_bars(const Panel& p, const TrainingProfile& profile) {
   TrainingForm& form = p.view.forms.training;
   std::vector<ProfileLayer> layers = layers_of(profile, static_cast<LayerOrder>(form.layer_order));
   const std::size_t all = layers.size();
-  const double full_s = longest_side(layers);
+  const OtherTime other(profile, layers);
+  const double full_s = std::max(longest_side(layers), longest_side({other.layer}));
   if (!form.all_layers && all > kMaxLayers) layers.resize(kMaxLayers);
   LayerColumns columns = columns_of(p, profile, layers, ImGui::GetContentRegionAvail().x);
   columns.full_s = full_s;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   draw_labels(p, columns);
-  for (const ProfileLayer& layer : layers) draw_layer(p, profile, columns, layer);
+  for (const ProfileLayer& layer : layers) {
+    draw_layer(p, profile, columns, layer, layer_hint(profile, layer));
+  }
+  draw_layer(p, profile, columns, other.layer, other_hint());
   ImGui::PopStyleVar();
   if (all > kMaxLayers) {
     foldout(p.ui, "training/layers_all", trf("All {} parts", all), form.all_layers);
@@ -220,14 +244,25 @@ void draw_bars(const Panel& p, const TrainingProfile& profile) {
 
 // --- texts ----------------------------------------------------------------------------------
 
-// "A step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % the rest."
-std::string step_sentence(const ProfileTotal& total) {
-  const double forward = total.share(StepPhase::Forward);
-  const double backward = total.share(StepPhase::Backward);
-  const double update = total.share(StepPhase::Update);
-  return trf("A step takes {}: {} forward, {} backward, {} update, {} other.",
-             format_seconds(total.step.median_s), percent(forward), percent(backward),
-             percent(update), percent(std::max(0.0, 1 - forward - backward - update)));
+// The share of the median step that the medians of the parts of `phase` add up to.
+double phase_share(const TrainingProfile& profile, StepPhase phase) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < profile.parts(); ++i) {
+    if (profile.rows[i].phase == phase) seconds += profile.rows[i].time.median_s;
+  }
+  const double step_s = profile.totals.front().step.median_s;
+  return step_s > 0 ? seconds / step_s : 0;
+}
+
+// "The median step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % other."
+std::string step_sentence(const TrainingProfile& profile) {
+  const double forward = phase_share(profile, StepPhase::Forward);
+  const double backward = phase_share(profile, StepPhase::Backward);
+  const double update = phase_share(profile, StepPhase::Update);
+  return trf("The median step takes {}: {} forward, {} backward, {} update, {} other.",
+             format_seconds(profile.totals.front().step.median_s), percent(forward),
+             percent(backward), percent(update),
+             percent(std::max(0.0, 1 - forward - backward - update)));
 }
 
 std::string comparison_sentence(const TrainingProfile& profile) {
@@ -266,8 +301,8 @@ bool complete(const TrainingProfile& profile) {
 }
 
 void head(const Panel& p, const TrainingProfile& profile) {
-  const std::string sentence = profile.totals.size() > 1 ? comparison_sentence(profile)
-                                                         : step_sentence(profile.totals.front());
+  const std::string sentence =
+      profile.totals.size() > 1 ? comparison_sentence(profile) : step_sentence(profile);
   body(p.ui, sentence);
   record_item(p.ui, "training/layers_sentence", "text", sentence);
   caption(p.ui, settings_text(profile));
@@ -313,6 +348,23 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
 }
 
 }  // namespace
+
+std::string title_of(const ProfileRow& row) {
+  return row.phase == StepPhase::AllReduce ? tr("waiting for sums") : row.title();
+}
+
+double other_s(const ProfileTotal& total, const std::vector<ProfileLayer>& layers,
+               std::size_t side) {
+  double parts_s = 0;
+  for (const ProfileLayer& layer : layers) parts_s += layer.sides[side].seconds();
+  return std::max(0.0, total.step.median_s - parts_s);
+}
+
+const char* other_hint() {
+  return tr(
+      "The median step less the medians above: waking threads, reporting, and parts that are "
+      "slow in different steps.");
+}
 
 const char* name_of(StepPhase phase) {
   switch (phase) {

@@ -81,7 +81,7 @@ std::vector<Shown> columns_of(const TrainingProfile& profile, bool wide) {
 
 std::string text_of(const TrainingProfile& profile, const ProfileLine& line, const Shown& shown) {
   const ProfileRow& row = *line[shown.side];
-  if (shown.key == ProfileKey::Layer) return row.title();
+  if (shown.key == ProfileKey::Layer) return title_of(row);
   if (shown.key == ProfileKey::Method) return row.method;
   if (shown.key == ProfileKey::Pass) {
     const bool layer = row.phase == StepPhase::Forward || row.phase == StepPhase::Backward;
@@ -106,23 +106,36 @@ std::string line_hint(const TrainingProfile& profile, const ProfileLine& line) {
   return text;
 }
 
-// Draws a summary row: the total of all layers, the unattributed time, or the whole step.
-void total_row(const Panel& p, const TrainingProfile& profile, const std::vector<Shown>& columns,
-               const char* name, double (*seconds)(const ProfileTotal&), const char* hint) {
+// Draws a summary row: the total of all layers, the other time, or the whole step; `seconds` for
+// each kind of kernels.
+void total_row(const Panel& p, const std::vector<Shown>& columns, const char* name,
+               const std::vector<double>& seconds, const char* hint) {
   table_row(p.ui);
   for (const Shown& shown : columns) {
-    const double lab_s = seconds(profile.totals.front());
-    const double last_s = seconds(profile.totals.back());
     if (shown.key == ProfileKey::Layer) {
       cell(p.ui, name, hint);
     } else if (shown.key == ProfileKey::Time) {
-      cell(p.ui, format_seconds(seconds(profile.totals[shown.side])), hint);
-    } else if (shown.key == ProfileKey::Ratio && lab_s > 0 && last_s > 0) {
-      cell(p.ui, fmt::format("{:.2f}x", last_s / lab_s));
+      cell(p.ui, format_seconds(seconds[shown.side]), hint);
+    } else if (shown.key == ProfileKey::Ratio && seconds.front() > 0 && seconds.back() > 0) {
+      cell(p.ui, fmt::format("{:.2f}x", seconds.back() / seconds.front()));
     } else {
       cell(p.ui, "");
     }
   }
+}
+
+// They add up to the step.
+void total_rows(const Panel& p, const TrainingProfile& profile, const std::vector<Shown>& columns) {
+  const std::vector<ProfileLayer> layers = layers_of(profile, LayerOrder::Network);
+  std::vector<double> parts, other, step;
+  for (std::size_t side = 0; side < profile.totals.size(); ++side) {
+    step.push_back(profile.totals[side].step.median_s);
+    other.push_back(other_s(profile.totals[side], layers, side));
+    parts.push_back(step.back() - other.back());
+  }
+  total_row(p, columns, tr("All parts"), parts, tr("Sum of the medians of the parts."));
+  total_row(p, columns, tr("Other"), other, other_hint());
+  total_row(p, columns, tr("Step"), step, tr("From one batch to the next, median over the steps."));
 }
 
 }  // namespace
@@ -146,15 +159,7 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile) {
     const std::string all = line_hint(profile, line);
     for (const Shown& shown : columns) cell(p.ui, text_of(profile, line, shown), all);
   }
-  total_row(
-      p, profile, columns, tr("All parts"), [](const ProfileTotal& t) { return t.rows.median_s; },
-      tr("Sum of the parts of a step, median over the steps."));
-  total_row(
-      p, profile, columns, tr("Unaccounted"), [](const ProfileTotal& t) { return t.unaccounted_s; },
-      tr("Time between the parts: waking threads, reporting."));
-  total_row(
-      p, profile, columns, tr("Step"), [](const ProfileTotal& t) { return t.step.median_s; },
-      tr("From one batch to the next, median over the steps."));
+  total_rows(p, profile, columns);
   end_table(p.ui);
 }
 

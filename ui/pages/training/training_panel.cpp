@@ -55,7 +55,8 @@ struct TrainingFigure {
   const char* path;
   std::string label;
   std::string value;
-  const char* hint;
+  std::string hint;
+  bool pending = false;  // the value says when there will be one
 };
 
 // The newest value of a column of epochs, named with its epoch: the loss beside it is newer.
@@ -69,17 +70,25 @@ TrainingFigure accuracy_figure(const char* path, const char* name, const EpochCo
   return {path, name, "N/A", epochs.size() == 0 ? tr("Known after the first epoch.") : hint};
 }
 
-// While the run goes on the latest speed, then that of the whole run as in the list.
+// While the run goes on the latest speed, then that of the median step, as in the list.
 TrainingFigure speed_figure(const TrainingRun& run) {
   const StepColumns& steps = run.steps();
   TrainingFigure figure{
-      "training/figure/speed", run.done() ? tr("images/s, mean") : tr("images/s, smoothed"), "N/A",
+      "training/figure/speed", run.done() ? tr("images/s, median step") : tr("images/s, smoothed"),
+      "N/A",
       run.timed()
           ? tr("Training images per second of step time, excluding data loading and evaluation.")
           : tr(kEmulatedGpu)};
   if (!run.timed() || steps.size() == 0) return figure;
-  figure.value =
-      format_si(run.done() ? run.done()->images_per_s : steps.images_per_s_smooth.back(), "");
+  if (!run.done()) {
+    figure.value = format_si(steps.images_per_s_smooth.back(), "");
+    return figure;
+  }
+  figure.value = format_si(run.typical_images_per_s(), "");
+  figure.hint +=
+      '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
+                 "interruptions included.",
+                 format_seconds(run.median_step_s()), format_si(run.done()->images_per_s, ""));
   return figure;
 }
 

@@ -63,6 +63,11 @@ void draw_layer_table(const Panel& p, const TrainingProfile& profile);
 // Describes one row in full, line by line.
 std::string describe(const TrainingProfile& profile, const ProfileRow& row);
 
+std::string title_of(const ProfileRow& row);
+// What the median step takes beyond the medians of its parts, and what that is.
+double other_s(const ProfileTotal& total, const std::vector<ProfileLayer>& layers,
+               std::size_t side);
+const char* other_hint();
 // Shows when each layer ran in one step, on every device; without a timeline, how to obtain one.
 void draw_training_timeline(const Panel& p, const TrainingRun& run);
 

@@ -116,7 +116,7 @@ std::string details_of(const TrainingRun& run, const std::vector<std::string>& d
   std::string text = settings_of(run, different);
   if (run.done() && run.timed()) {
     if (!text.empty()) text += kDot;
-    text += trf("{} images/s", format_si(run.done()->images_per_s, ""));
+    text += trf("{} images/s", format_si(run.typical_images_per_s(), ""));
   }
   return text;
 }

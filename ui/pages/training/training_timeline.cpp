@@ -311,7 +311,7 @@ void draw_lanes(const Panel& p, const LanedStep& step) {
 
 // --- card -----------------------------------------------------------------------------------
 
-std::string sentence_of(const StepTimeline& t) {
+std::string sentence_of(const StepTimeline& t, double median_step_s) {
   if (!t.timed) {
     return trf("Step {} on emulated GPUs: the order is right, the times mean nothing.", t.step);
   }
@@ -319,6 +319,9 @@ std::string sentence_of(const StepTimeline& t) {
                          ? trf("Step {} took {}.", t.step, format_seconds(t.seconds))
                          : trf("Step {} took {} on {} devices.", t.step, format_seconds(t.seconds),
                                t.devices.size());
+  if (std::isfinite(median_step_s)) {
+    text += ' ' + trf("The median step takes {}.", format_seconds(median_step_s));
+  }
   if (t.sums_unseen) {
     text += std::string(" ") + tr("GPUs or other processes sum the gradients meanwhile; only the "
                                   "wait for the sums can be recorded.");
@@ -416,7 +419,9 @@ void draw_training_timeline(const Panel& p, const TrainingRun& run) {
   if (!run.timeline()) return draw_no_timeline(p, run);
   const std::shared_ptr<const LanedStep> step = form.held.step ? form.held.step : run.timeline();
   const StepTimeline& t = step->timeline();
-  const std::string sentence = sentence_of(t);
+  // Both kinds of kernels have a median of their own.
+  const bool one_kind = run.timed() && !run.request().compare_kernels;
+  const std::string sentence = sentence_of(t, one_kind ? run.median_step_s() : NAN);
   body(p.ui, sentence);
   record_item(p.ui, "training/lanes/sentence", "text", sentence);
   draw_buttons(p, run, step);

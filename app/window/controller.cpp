@@ -13,6 +13,7 @@
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
+#include "compute/data/dataset.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/matmul/matmul_experiment.h"
 #include "compute/experiments/registry.h"
@@ -45,6 +46,7 @@ Controller::Controller(Machine& machine, RankSession& session, bool scripted)
       sampler_(machine, channel_, telemetry_interval_s_) {
   for (LessonInfo& lesson : lesson_list()) model_.apply({0, lab_time_s(), std::move(lesson)});
   model_.apply({0, lab_time_s(), compare_with_published()});
+  model_.set_fashion_found(has_fashion_mnist());
   for (const Device device : machine.devices()) {
     for (RungInfo& rung : matmul_rungs(machine.at(device))) {
       model_.apply({0, lab_time_s(), std::move(rung)});
@@ -65,6 +67,7 @@ Controller::News Controller::drain() {
     --unfinished_jobs_;
     sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
+    model_.set_fashion_found(has_fashion_mnist());  // a download may have been the job
   }
   return news;
 }

@@ -30,6 +30,9 @@ struct Dataset {
 // Error(Corrupt) naming the file and the fault.
 Dataset load_fashion_mnist(const std::filesystem::path& dir = {});
 
+// Whether load_fashion_mnist() would find the files in the directories of data_dirs().
+bool has_fashion_mnist();
+
 // Directories searched, in order: $LAB_DATA_DIR, $XDG_DATA_HOME/device-lab/fashion-mnist (or
 // ~/.local/share/...), ../shared/data/fashion-mnist.
 std::vector<std::filesystem::path> data_dirs();

@@ -1,5 +1,6 @@
 #include "compute/data/fashion_mnist.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -87,6 +88,11 @@ Dataset load_fashion_mnist(const fs::path& dir) {
               trf("Fashion-MNIST was not found in {}; run `device-lab data fetch` to "
                   "download it, or use `--data synthetic`, which needs no download",
                   looked_at));
+}
+
+bool has_fashion_mnist() {
+  return std::ranges::any_of(data_dirs(),
+                             [](const fs::path& dir) { return look_in(dir).missing.empty(); });
 }
 
 fs::path default_data_dir() {

@@ -51,6 +51,9 @@ struct MakeExperiment {
   std::unique_ptr<Experiment> operator()(const StartTour& c) const {
     return make_tour_experiment(c);
   }
+  std::unique_ptr<Experiment> operator()(const FetchData& /*c*/) const {
+    return make_fetch_experiment();
+  }
   template <typename TensorCommand>
   std::unique_ptr<Experiment> operator()(const TensorCommand& c) const {
     return make_tensor_experiment(c);
@@ -146,6 +149,7 @@ struct Title {
     return trf("Lesson \"{}\", the class", lesson_title(c.lesson));
   }
   std::string operator()(const StartTour& c) const { return trf("Tour, {}", names(c.devices)); }
+  std::string operator()(const FetchData&) const { return tr("Download of Fashion-MNIST"); }
 
  private:
   // As on the page; the name of an unknown lesson.

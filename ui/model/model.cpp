@@ -81,6 +81,7 @@ struct PageOf {
   Page operator()(const StartLesson&) const { return Page::Learn; }
   Page operator()(const CompareClass&) const { return Page::Learn; }
   Page operator()(const StartTour&) const { return Page::Tour; }
+  Page operator()(const FetchData&) const { return Page::Training; }
 };
 
 }  // namespace

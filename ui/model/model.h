@@ -140,6 +140,10 @@ class Model {
   void restore_runs(std::vector<TrainingRun> runs);
 
   // Reports a file that the window has written, which is also logged.
+  // Whether the default folders hold Fashion-MNIST; true until it is known.
+  void set_fashion_found(bool found) { fashion_found_ = found; }
+  bool fashion_found() const { return fashion_found_; }
+
   void file_saved(std::string path);
   struct SavedFile {
     std::string path;
@@ -264,6 +268,7 @@ class Model {
   double now_s_ = 0;
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;
+  bool fashion_found_ = true;
   std::vector<TensorInfo> tensors_;
   std::deque<StatementOutcome> statements_;
   std::size_t statements_run_ = 0;  // of the running job

@@ -76,7 +76,13 @@ void fill_preset(int which, const MachineInfo& machine, TrainingForm& form) {
     apply_preset(TrainingPreset::Fast, form.request);
     form.request.data = DataSource::FashionMnist;
   }
-  if (which == kBook) apply_preset(TrainingPreset::Book, form.request);
+  if (which == kBook) {
+    const StartTraining usual;
+    apply_preset(TrainingPreset::Book, form.request);
+    form.request.data = usual.data;
+    form.request.synthetic_train = usual.synthetic_train;
+    form.request.synthetic_test = usual.synthetic_test;
+  }
   const ChapterRun* run = run_at(which);
   if (run == nullptr) return;
   set_run(*run, form.request);
@@ -91,7 +97,10 @@ int preset_of(const TrainingForm& form, const MachineInfo& machine) {
   const bool fast = follows_preset(TrainingPreset::Fast, form.request) &&
                     form.request.data == DataSource::FashionMnist;
   if (fast) return kFast;
-  return follows_preset(TrainingPreset::Book, form.request) ? kBook : 0;
+  const StartTraining usual, &r = form.request;
+  const bool same_data = r.data == usual.data && r.synthetic_train == usual.synthetic_train &&
+                         r.synthetic_test == usual.synthetic_test;
+  return follows_preset(TrainingPreset::Book, r) && same_data ? kBook : 0;
 }
 
 std::string preset_stand_in(int which, const MachineInfo& machine) {

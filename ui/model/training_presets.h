@@ -15,8 +15,9 @@ const std::vector<std::string>& preset_names();
 // Index of the preset that the form matches; 0: none.
 int preset_of(const TrainingForm& form, const MachineInfo& machine);
 
-// Fills the form with preset `which`, on Fashion-MNIST except for LeNet; the chapter's runs also
-// choose the devices that this machine has for them. 0 changes nothing.
+// Fills the form with preset `which`, on Fashion-MNIST except for LeNet, which has the usual
+// synthetic data; the chapter's runs also choose the devices that this machine has for them. 0
+// changes nothing.
 void fill_preset(int which, const MachineInfo& machine, TrainingForm& form);
 
 // What replaces the chapter's GPUs on this machine; empty if GPUs are used or `which` needs none.

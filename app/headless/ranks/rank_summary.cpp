@@ -28,6 +28,7 @@ struct JobName {
   std::string operator()(const StartScaling&) const { return "scaling"; }
   std::string operator()(const RunTensorCode&) const { return "tensor"; }
   std::string operator()(const StartTour&) const { return "tour"; }
+  std::string operator()(const FetchData&) const { return "data"; }
   template <typename TensorCommand>
   std::string operator()(const TensorCommand&) const {
     return tr("a tensor command");

@@ -28,6 +28,7 @@ struct NamesGpu {
   bool operator()(const StartLesson& c) const { return any_gpu(c.devices); }
   bool operator()(const CompareClass&) const { return false; }
   bool operator()(const StartTour& c) const { return any_gpu(c.devices); }
+  bool operator()(const FetchData&) const { return false; }
 };
 
 }  // namespace

@@ -346,10 +346,13 @@ struct StartTour {
   double seconds = 20;               // approximate duration; see tour_duration_s()
 };
 
+// Downloads Fashion-MNIST into the default folder.
+struct FetchData {};
+
 // Commands that the worker runs as jobs, in the order of submission.
-using JobCommand =
-    std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
-                 AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour>;
+using JobCommand = std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling,
+                                MakeTensor, CopyTensor, AddTensors, FreeTensor, RunTensorCode,
+                                StartLesson, CompareClass, StartTour, FetchData>;
 
 // Commands that take effect immediately on the running job.
 struct CancelJob {};
@@ -388,8 +391,8 @@ struct RestartLab {
 using Command =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
                  AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour,
-                 CancelJob, PauseJob, ResumeJob, StopAfterEpoch, ChangeTraining, SavePlotPng,
-                 SaveText, OpenFolderOf, RestartLab>;
+                 FetchData, CancelJob, PauseJob, ResumeJob, StopAfterEpoch, ChangeTraining,
+                 SavePlotPng, SaveText, OpenFolderOf, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

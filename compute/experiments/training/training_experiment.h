@@ -8,5 +8,7 @@
 namespace lab {
 
 std::unique_ptr<Experiment> make_training_experiment(const StartTraining& request);
+// Downloads Fashion-MNIST into the default folder.
+std::unique_ptr<Experiment> make_fetch_experiment();
 
 }  // namespace lab

@@ -178,6 +178,10 @@ TEST(Forms, TheDefaultsAreAPreset) {
   fill_preset(3, machine, form);
   fill_preset(4, machine, form);
   EXPECT_EQ(preset_of(form, machine), 4);
+  EXPECT_EQ(form.request.data, DataSource::Synthetic) << "not that of the preset before";
+  form.request.synthetic_train = 6000;
+  EXPECT_EQ(preset_of(form, machine), 0);
+  fill_preset(4, machine, form);
   form.request.epochs = 3;
   EXPECT_EQ(preset_of(form, machine), 0);
 }

@@ -375,6 +375,84 @@ ui::TrainingRun restored_run() {
   return run;
 }
 
+TEST_F(TrainingPage, MissingDataAreSaidBeforehand) {
+  ui::Model model(machine_of(1));
+  model.set_fashion_found(false);
+  show(std::move(model));
+  EXPECT_FALSE(lab.visible("training/data_missing")) << "synthetic data need no files";
+  lab.view.forms.training.request.data = DataSource::FashionMnist;
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("training/data_missing"));
+  EXPECT_FALSE(lab.backend.find("training/start")->enabled);
+  EXPECT_FALSE(lab.visible("training/probe"));
+  lab.click("training/download");
+  EXPECT_EQ(lab.sent<FetchData>().size(), 1U);
+  lab.view.sent_after = -1;
+  lab.click("training/use_synthetic");
+  EXPECT_FALSE(lab.visible("training/data_missing"));
+  EXPECT_TRUE(lab.backend.find("training/start")->enabled);
+}
+
+TEST_F(TrainingPage, ADownloadShowsItsProgress) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Download of Fashion-MNIST", FetchData{}}));
+  model.apply(event(1, 2, Progress{.done = 0.5, .what = "train-images, 12 MiB", .left_s = {}}));
+  show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/progress_text")->label, "train-images, 12 MiB");
+  lab.click("training/stop");
+  EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
+}
+
+TEST_F(TrainingPage, NotesAreBelowTheLoss) {
+  EpochDone epoch = epoch_done(1);
+  epoch.test_acc = 0.1;
+  ui::Model model = after_an_epoch(epoch);
+  show(model);
+  const float before = lab.backend.find("training/loss")->min.y;
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/loss")->min.y, before);
+  EXPECT_GE(lab.backend.find("training/advice")->min.y, lab.backend.find("training/loss")->max.y);
+}
+
+TEST_F(TrainingPage, TheLossAxisFollowsTheAverages) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  StepDone step = step_done(1);
+  step.loss = 1e5;
+  model.apply(event(1, 3, step));
+  model.apply(event(1, 4, JobFinished{Outcome::Done, 1, ""}));
+  train(model, 2, 40);
+  show(std::move(model));
+  const std::string range = lab.backend.find("training/plot/loss")->value;
+  EXPECT_LT(std::stod(range.substr(range.rfind("..") + 2)), 3) << range;
+}
+
+TEST_F(TrainingPage, SaysWhichClassesAreConfusedMost) {
+  ui::Model model = after_an_epoch(epoch_done(1));
+  Confusion confusion{.epoch = 1, .classes = 10, .counts = std::vector<std::int64_t>(100)};
+  for (int i = 0; i < 10; ++i) confusion.counts[static_cast<std::size_t>(11 * i)] = 100;
+  confusion.counts[66] = 61;
+  confusion.counts[62] = 39;
+  model.apply(event(1, 5, confusion));
+  ImGui::GetIO().DisplaySize.y = 4000;
+  show(std::move(model));
+  for (const char* path : {"training/confusion_sentence", "training/accuracy/confused"}) {
+    EXPECT_EQ(lab.backend.find(path)->label,
+              "Most confused: Shirt is taken for Pullover in 39 of 100 images.");
+  }
+}
+
+TEST_F(TrainingPage, AFigureSaysWhenItWillBeKnown) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  show(std::move(model));
+  EXPECT_EQ(lab.backend.find("training/figure/test_acc")->value, "after epoch 1");
+}
+
 TEST_F(TrainingPage, SaysWhatARestoredRunHasNotKept) {
   ui::Model model(machine_of(1));
   model.restore_runs({restored_run()});

@@ -1,5 +1,6 @@
 // The training form: model, data, devices and settings; the defaults are the chapters'.
 #include <algorithm>
+#include <variant>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -9,11 +10,27 @@
 
 namespace lab::ui {
 
+namespace {
+constexpr const char* kDataMissing = LAB_TEXT("Fashion-MNIST is not on this machine.");
+}
+
 std::string lock_reason(const Panel& p) {
   if (running_training(p) == nullptr) return {};
   return tr(
       "Locked while this training runs. Learning rate, epochs and shares can be changed; for "
       "the rest, stop it and train again.");
+}
+
+bool data_missing(const Panel& p) {
+  const StartTraining& request = p.view.forms.training.request;
+  return request.data == DataSource::FashionMnist && request.data_dir.empty() &&
+         !p.model.fashion_found();
+}
+
+StartTraining training_command(const Panel& p) {
+  const StartTraining command = to_command(p.view.forms.training, p.model.machine());
+  if (data_missing(p)) throw Error(Errc::NotFound, tr(kDataMissing));
+  return command;
 }
 
 std::string live_lock_reason(const Panel& p) {
@@ -67,10 +84,30 @@ bool request_field(const Panel& p, TrainingForm& form, Value StartTraining::*mem
   return field_control(p, "training", form.request, member);
 }
 
+// Two ways on without the files.
+void missing_data(const Panel& p, Fields& fields, TrainingForm& form) {
+  fields.next();
+  error_box(p.ui, "training/data_missing", tr(kDataMissing));
+  const std::string why = busy_reason(p);
+  if (button(p.ui, "training/download", tr("Download (30 MB)"),
+             {.enabled = why.empty(),
+              .hint = why.empty() ? tr("Downloads the four files into the lab's data folder and "
+                                       "verifies them; can be stopped and resumed")
+                                  : std::string_view(why),
+              .width = -1})) {
+    send(p, FetchData{});
+  }
+  if (button(p.ui, "training/use_synthetic", tr("Use synthetic data"),
+             {.hint = tr("Garments that the lab draws itself; needs no download"), .width = -1})) {
+    form.request.data = DataSource::Synthetic;
+  }
+}
+
 void data_fields(const Panel& p, Fields& fields, TrainingForm& form) {
   fields.next();
   request_field(p, form, &StartTraining::data);
   if (form.request.data == DataSource::FashionMnist) {
+    if (data_missing(p)) missing_data(p, fields, form);
     fields.next();
     request_field(p, form, &StartTraining::data_dir);
     return;
@@ -308,9 +345,10 @@ void draw_training_form(const Panel& p) {
                                     [&] { return settings_text(p, form); });
   if (shown) fields_of_form(p, form);
   const MachineInfo& machine = p.model.machine();
-  const std::string error = problem([&] { return to_command(form, machine); });
-  // Invalid shares are explained at their input field.
-  const bool explained = shown && error == shares_problem(form, machine);
+  const std::string error = problem([&] { return training_command(p); });
+  // Invalid shares and missing data are explained at their field.
+  const bool explained =
+      shown && (error == shares_problem(form, machine) || error == tr(kDataMissing));
   if (!error.empty() && !explained) error_box(p.ui, "training/form_error", error);
   if (error.empty()) send_changes(p, form);
   if (running_training(p) != nullptr) {
@@ -319,8 +357,8 @@ void draw_training_form(const Panel& p) {
     form_actions(p, 150, [&] { stop_button(p, tr("Stops measuring the speed")); });
   } else {
     form_actions(p, 150, [&] {
-      if (start_button(p, "training/start", tr("Train"), error, true)) {
-        send(p, to_command(form, machine));
+      if (start_button(p, "training/start", tr("Train"), error, true, kind)) {
+        send(p, training_command(p));
       }
     });
     draw_training_estimate(p, form);

@@ -47,8 +47,7 @@ void empty_card(const Panel& p, bool deleted) {
           : tr("All runs are deleted; Undo brings them back until the window closes.");
   const std::string time = estimate_sentence(p, p.view.forms.training);
   if (!time.empty()) text += " " + time;
-  empty_page(p, "training/empty", text, tr("Train"),
-             [&] { return to_command(p.view.forms.training, p.model.machine()); });
+  empty_page(p, "training/empty", text, tr("Train"), [&] { return training_command(p); });
 }
 
 struct TrainingFigure {

@@ -31,6 +31,10 @@ void draw_live_note(const Panel& p, const char* path);
 
 // A part of the form: the devices and how they share a batch. Shows no choice for a single device.
 void device_fields(const Panel& p, TrainingForm& form);
+// Whether the form asks for Fashion-MNIST, which the default folders do not hold.
+bool data_missing(const Panel& p);
+// The form's command; throws lab::Error, also if the data are missing.
+StartTraining training_command(const Panel& p);
 // Says how long the form's training will take; empty if nothing is known.
 std::string estimate_sentence(const Panel& p, const TrainingForm& form);
 // Beside the Train button: how long the training will take, and what would fit into two minutes.

@@ -208,9 +208,13 @@ void probe_training(const StartTraining& request, RunContext& ctx, const Trainin
   const double test_s = monotonic_s();
   trainer.evaluate(data.test, pass);
   const double images = static_cast<double>(request.batch);
+  const double test_end_s = monotonic_s();
+  std::ranges::sort(times_s);
   sink(TrainingRate{.request = request,
-                    .images_per_s = images / median(std::move(times_s)),
-                    .test_images_per_s = images / (monotonic_s() - test_s)});
+                    .images_per_s = images / quantile(times_s, 0.5),
+                    .test_images_per_s = images / (test_end_s - test_s),
+                    .slow_images_per_s = images / quantile(times_s, 0.9),
+                    .fast_images_per_s = images / quantile(times_s, 0.1)});
 }
 
 }  // namespace lab

@@ -10,7 +10,7 @@ constexpr std::size_t kLeastSteps = 5;  // of a training, for its smoothed speed
 // Without a measurement: forward is about a third of a step.
 constexpr double kTestSpeed = 3;
 constexpr std::int64_t kFashionTrain = 60000, kFashionTest = 10000;
-constexpr std::int64_t kLeastWidth = 8, kLeastImages = 1024;
+constexpr std::int64_t kLeastWidth = 8, kLeastImages = 1000;
 
 std::int64_t train_images(const StartTraining& r) {
   return r.data == DataSource::FashionMnist ? kFashionTrain : r.synthetic_train;
@@ -59,8 +59,15 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
   const double test_images_per_s = probe != rates.end() && probe->test_images_per_s > 0
                                        ? probe->test_images_per_s
                                        : kTestSpeed * estimate.images_per_s;
-  estimate.seconds = static_cast<double>(request.epochs) *
-                     epoch_s(request, estimate.images_per_s, test_images_per_s);
+  const auto seconds = [&](double images_per_s) {
+    const double test = test_images_per_s * images_per_s / estimate.images_per_s;
+    return static_cast<double>(request.epochs) * epoch_s(request, images_per_s, test);
+  };
+  estimate.seconds = estimate.least_s = estimate.most_s = seconds(estimate.images_per_s);
+  if (estimate.probed && probe->slow_images_per_s > 0) {
+    estimate.least_s = seconds(probe->fast_images_per_s);
+    estimate.most_s = seconds(probe->slow_images_per_s);
+  }
   return estimate;
 }
 
@@ -77,7 +84,7 @@ double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining&
     // Returns the share that is left.
     const auto shrink = [&](std::int64_t& images) {
       const auto before = static_cast<double>(images);
-      const auto fitting = static_cast<std::int64_t>(before * share);
+      const auto fitting = static_cast<std::int64_t>(before * share) / kLeastImages * kLeastImages;
       images = std::min(images, std::max(kLeastImages, fitting));
       return static_cast<double>(images) / before;
     };

@@ -13,7 +13,10 @@ namespace lab::ui {
 bool equally_fast(const StartTraining& a, const StartTraining& b);
 
 struct TrainingEstimate {
-  double seconds = 0;   // of all steps and evaluations
+  double seconds = 0;  // of all steps and evaluations
+  // The same at the speeds of the fastest and the slowest tenth of a probe's steps; both are
+  // `seconds` after a training.
+  double least_s = 0, most_s = 0;
   bool probed = false;  // from a probe; otherwise from an earlier training
   double images_per_s = 0;
 };
@@ -28,6 +31,7 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
 // Changes epochs, then the width of resnet18, then the number of synthetic images until the
 // training fits into `seconds`. Returns the seconds that it then takes: more than `seconds` if
 // nothing can be reduced any more. A change of width makes the estimate rough.
+// Reduced numbers of images are multiples of 1000.
 double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request);
 
 }  // namespace lab::ui

@@ -354,8 +354,10 @@ struct TrainingDone {
 // The speed of a training, measured in a few steps before it: StartTraining::probe.
 struct TrainingRate {
   StartTraining request;         // with all defaults resolved
-  double images_per_s = 0;       // of training steps, on all devices
+  double images_per_s = 0;       // of the median step, on all devices
   double test_images_per_s = 0;  // of the evaluation
+  double slow_images_per_s = 0;  // of the slowest and the fastest tenth of the steps; 0: unknown
+  double fast_images_per_s = 0;
 };
 
 // A measured device count.

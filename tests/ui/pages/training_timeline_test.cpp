@@ -228,6 +228,36 @@ TEST(TrainingEstimates, ComeFromAProbe) {
                                         lab.model.runs(), lab.model.rates());
   ASSERT_TRUE(estimate);
   EXPECT_LE(estimate->seconds, 130);
+  const std::string said = lab.backend.find("training/shortened")->label;
+  EXPECT_EQ(said.substr(0, 19), "Shortened to about ") << said;
+  EXPECT_NE(said.find(": 1 epoch, "), std::string::npos) << said;
+  EXPECT_NE(said.find(",000 training images"), std::string::npos) << said;
+  lab.click("training/undo_shorten");
+  EXPECT_EQ(lab.view.forms.training.request.epochs, 10);
+  EXPECT_EQ(lab.view.forms.training.request.synthetic_train, 60000);
+  EXPECT_FALSE(lab.visible("training/shortened"));
+}
+
+TEST(TrainingEstimates, AreARangeIfTheSpeedVaried) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  const StartTraining request = to_command(lab.view.forms.training, lab.model.machine());
+  lab.model.apply(event(1, 1, TrainingRate{request, 250, 1000, 125, 500}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/estimate")->label,
+            "about 21 min to about 83 min on cpu:0, from a short measurement");
+}
+
+TEST(TrainingEstimates, AProbeShowsItsProgress) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  StartTraining probe;
+  probe.probe = true;
+  lab.model.apply(event(1, 1, JobStarted{"Speed of lenet on cpu:0", probe}));
+  lab.model.apply(event(1, 2, Progress{.done = 0.5, .what = "measuring the speed", .left_s = {}}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("training/progress"));
+  EXPECT_EQ(lab.backend.find("training/progress")->value, "50.0 %");
 }
 
 TEST(TrainingEstimates, FitResNetByItsWidth) {
@@ -248,9 +278,9 @@ TEST(TrainingEstimates, FitSyntheticDataByItsImages) {
   const double s =
       ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 60}, request);
   EXPECT_EQ(request.epochs, 1);
-  EXPECT_EQ(request.synthetic_train, 6821);
-  EXPECT_EQ(request.synthetic_test, 1136);
-  EXPECT_NEAR(s, 6821 / 60.0 + 1136 / 180.0, 1e-6);
+  EXPECT_EQ(request.synthetic_train, 6000) << "a round number";
+  EXPECT_EQ(request.synthetic_test, 1000);
+  EXPECT_NEAR(s, 6000 / 60.0 + 1000 / 180.0, 1e-6);
 }
 
 TEST(TrainingEstimates, SayWhenNothingFits) {
@@ -260,9 +290,9 @@ TEST(TrainingEstimates, SayWhenNothingFits) {
   const double s =
       ui::fit_into(120, {.seconds = 10 * one_s, .probed = true, .images_per_s = 6}, request);
   EXPECT_EQ(request.epochs, 1);
-  EXPECT_EQ(request.synthetic_train, 1024);
-  EXPECT_EQ(request.synthetic_test, 1024);
-  EXPECT_NEAR(s, 1024 / 6.0 + 1024 / 18.0, 1e-6);
+  EXPECT_EQ(request.synthetic_train, 1000);
+  EXPECT_EQ(request.synthetic_test, 1000);
+  EXPECT_NEAR(s, 1000 / 6.0 + 1000 / 18.0, 1e-6);
 }
 
 TEST(TrainingEstimates, OfferTheShortestTrainingOnce) {

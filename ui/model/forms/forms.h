@@ -121,6 +121,12 @@ struct LiveEdits {
   bool any() const { return lr || epochs || shares; }
 };
 
+// What "Fit into two minutes" has done.
+struct ShortenedTraining {
+  StartTraining before, after;
+  double seconds = 0;  // that it then takes
+};
+
 // A step that stays on display while its run records others.
 struct HeldStep {
   JobId run = 0;
@@ -156,6 +162,7 @@ struct TrainingForm {
   std::string group_by;            // key of a setting, as the next one not saved; empty: no groups
   double smoothing = 0.9;          // weight of the past in the loss
   LiveEdits edits;                 // not saved
+  std::optional<ShortenedTraining> shortened;  // not saved
 };
 
 // Source of the prediction's step time on one device.

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -13,20 +15,69 @@ namespace lab::ui {
 namespace {
 
 constexpr double kShort_s = 120;
-constexpr double kTooLong_s = 150;  // from here on, the short version is offered
+constexpr double kTooLong_s = 150;   // from here on, the short version is offered
+constexpr double kVeryLong_s = 600;  // and from here on, it is the main button
 
 std::string devices_text(const StartTraining& request) {
   return request.devices.size() == 1 ? lab::to_string(request.devices.front())
                                      : trf("{} devices", request.devices.size());
 }
 
+auto lengths(const StartTraining& r) {
+  return std::tuple(r.epochs, r.width, r.synthetic_train, r.synthetic_test);
+}
+
+// "about 25 min", or "about 15 min to 25 min" if the speed varied.
+std::string range_text(const TrainingEstimate& estimate) {
+  constexpr double kVaries = 1.25;
+  return estimate.most_s > kVaries * estimate.least_s
+             ? trf("{} to {}", about(estimate.least_s), about(estimate.most_s))
+             : about(estimate.seconds);
+}
+
+// "width 8, 1 epoch, 12000 images": what has changed.
+std::string changed_text(const StartTraining& before, const StartTraining& after) {
+  std::vector<std::string> parts;
+  if (after.width != before.width) parts.push_back(trf("width {}", after.width));
+  if (after.epochs != before.epochs) {
+    parts.push_back(after.epochs == 1 ? std::string(tr("1 epoch"))
+                                      : trf("{} epochs", after.epochs));
+  }
+  if (after.synthetic_train != before.synthetic_train) {
+    parts.push_back(trf("{} training images", group_digits(std::to_string(after.synthetic_train))));
+  }
+  if (after.synthetic_test != before.synthetic_test) {
+    parts.push_back(trf("{} test images", group_digits(std::to_string(after.synthetic_test))));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What was shortened, until the user changes it again.
+void draw_shortened(const Panel& p, TrainingForm& form) {
+  if (!form.shortened) return;
+  const ShortenedTraining& shortened = *form.shortened;
+  if (lengths(form.request) != lengths(shortened.after) ||
+      form.request.model != shortened.after.model) {
+    form.shortened.reset();
+    return;
+  }
+  const std::string text = trf("Shortened to {}: {}.", about(shortened.seconds),
+                               changed_text(shortened.before, shortened.after));
+  body(p.ui, text);
+  record_item(p.ui, "training/shortened", "text", text);
+  if (button(p.ui, "training/undo_shorten", tr("Undo"), {.width = -1})) {
+    form.request.width = shortened.before.width;
+    form.request.epochs = shortened.before.epochs;
+    form.request.synthetic_train = shortened.before.synthetic_train;
+    form.request.synthetic_test = shortened.before.synthetic_test;
+    form.shortened.reset();
+  }
+}
+
 // The button that shortens the training, or why there is none.
 void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& estimate) {
   StartTraining shorter = form.request;
   const double seconds = fit_into(kShort_s, estimate, shorter);
-  const auto lengths = [](const StartTraining& r) {
-    return std::tuple(r.epochs, r.width, r.synthetic_train, r.synthetic_test);
-  };
   if (lengths(shorter) == lengths(form.request)) {
     const char* const text = tr("One epoch takes longer than two minutes.");
     caption(p.ui, text);
@@ -36,20 +87,22 @@ void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& es
   const std::string label = seconds <= kShort_s ? std::string(tr("Fit into two minutes"))
                                                 : trf("Shorten to {}", about(seconds));
   if (button(p.ui, "training/two_minutes", label,
-             {.hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
+             {.kind = estimate.seconds >= kVeryLong_s ? ButtonKind::Primary : ButtonKind::Normal,
+              .hint = tr("Reduces the epochs; if one epoch is still too long, the width of "
                          "ResNet-18, then the number of synthetic images."),
               .width = -1})) {
+    form.shortened = {form.request, shorter, seconds};
     form.request = shorter;
   }
 }
 
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
+  const std::string time = range_text(estimate);
   const std::string text =
-      estimate.probed ? trf("{} on {}, from a short measurement", about(estimate.seconds),
-                            devices_text(request))
-                      : trf("{} on {}, as before", about(estimate.seconds), devices_text(request));
-  caption(p.ui, text);
+      estimate.probed ? trf("{} on {}, from a short measurement", time, devices_text(request))
+                      : trf("{} on {}, as before", time, devices_text(request));
+  body(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
   hint(p.ui,
        estimate.probed
@@ -61,20 +114,30 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
   if (estimate.seconds >= kTooLong_s) draw_shorter(p, form, estimate);
 }
 
+std::optional<TrainingEstimate> estimate_for(const Panel& p) {
+  StartTraining request;
+  if (!problem([&] { request = training_command(p); }).empty()) return {};
+  return estimate_of(request, p.model.runs(), p.model.rates());
+}
+
 }  // namespace
 
-std::string estimate_sentence(const Panel& p, const TrainingForm& form) {
-  StartTraining request;
-  if (!problem([&] { request = to_command(form, p.model.machine()); }).empty()) return {};
-  const auto estimate = estimate_of(request, p.model.runs(), p.model.rates());
+std::string estimate_sentence(const Panel& p) {
+  const auto estimate = estimate_for(p);
   if (!estimate) return {};
-  return trf("With these settings it takes {} on {}.", about(estimate->seconds),
-             devices_text(request));
+  return trf("With these settings it takes {} on {}.", range_text(*estimate),
+             devices_text(training_command(p)));
+}
+
+bool takes_very_long(const Panel& p) {
+  const auto estimate = estimate_for(p);
+  return estimate && estimate->seconds >= kVeryLong_s;
 }
 
 void draw_training_estimate(const Panel& p, TrainingForm& form) {
+  draw_shortened(p, form);
   StartTraining request;
-  if (!problem([&] { request = to_command(form, p.model.machine()); }).empty()) return;
+  if (!problem([&] { request = training_command(p); }).empty()) return;
   if (!std::ranges::all_of(request.devices, is_timed)) return;
   if (const auto estimate = estimate_of(request, p.model.runs(), p.model.rates())) {
     return draw_known(p, form, request, *estimate);

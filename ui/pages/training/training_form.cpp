@@ -301,6 +301,19 @@ void running_buttons(const Panel& p) {
   if (!p.folded()) stop_after_epoch_button(p);
 }
 
+// While the speed is measured or data are downloaded.
+void short_job(const Panel& p) {
+  const auto& command = p.model.state(Page::Training).command;
+  const bool fetches = command && std::holds_alternative<FetchData>(*command);
+  stop_button(p, fetches ? tr("Stops the download; the next one resumes it")
+                         : tr("Stops measuring the speed"));
+  if (p.folded()) return;
+  const std::string text = fetches ? p.model.job()->what : tr("Measuring the speed");
+  caption(p.ui, text);
+  record_item(p.ui, "training/progress_text", "text", text);
+  progress_bar(p.ui, "training/progress", p.model.job()->done, -1, 6);
+}
+
 // "ResNet-18, Fashion-MNIST, batch 256, lr 0.1, 10 epochs, 2 devices": the form on one line.
 std::string settings_text(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
@@ -354,8 +367,9 @@ void draw_training_form(const Panel& p) {
   if (running_training(p) != nullptr) {
     form_actions(p, 420, [&] { running_buttons(p); });
   } else if (runs(p, Page::Training)) {
-    form_actions(p, 150, [&] { stop_button(p, tr("Stops measuring the speed")); });
+    form_actions(p, 150, [&] { short_job(p); });
   } else {
+    const ButtonKind kind = takes_very_long(p) ? ButtonKind::Normal : ButtonKind::Primary;
     form_actions(p, 150, [&] {
       if (start_button(p, "training/start", tr("Train"), error, true, kind)) {
         send(p, training_command(p));

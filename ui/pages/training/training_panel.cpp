@@ -45,7 +45,7 @@ void empty_card(const Panel& p, bool deleted) {
                         tr("Watch the loss of each step, the accuracy of each epoch, and which "
                            "classes the network confuses."))
           : tr("All runs are deleted; Undo brings them back until the window closes.");
-  const std::string time = estimate_sentence(p, p.view.forms.training);
+  const std::string time = estimate_sentence(p);
   if (!time.empty()) text += " " + time;
   empty_page(p, "training/empty", text, tr("Train"), [&] { return training_command(p); });
 }

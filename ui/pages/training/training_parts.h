@@ -36,7 +36,8 @@ bool data_missing(const Panel& p);
 // The form's command; throws lab::Error, also if the data are missing.
 StartTraining training_command(const Panel& p);
 // Says how long the form's training will take; empty if nothing is known.
-std::string estimate_sentence(const Panel& p, const TrainingForm& form);
+std::string estimate_sentence(const Panel& p);
+bool takes_very_long(const Panel& p);  // so that shortening it is the main button
 // Beside the Train button: how long the training will take, and what would fit into two minutes.
 void draw_training_estimate(const Panel& p, TrainingForm& form);
 // Whether the settings of draw_larger_batch() change the learning rate.

@@ -139,6 +139,7 @@ std::string result_of(const ScalingResults& results) {
 
 std::string result_of(const TrainingRun& run) {
   std::vector<std::string> parts;
+  if (run.diverged_at()) parts.push_back(trf("diverged at step {}", *run.diverged_at()));
   if (run.done() && run.done()->test_acc) {
     parts.push_back(trf("test accuracy {:.1f} %", 100 * *run.done()->test_acc));
   } else if (run.steps().size() > 0) {

@@ -458,7 +458,7 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
   };
   switch (p.outcome) {
     case Outcome::Done:
-      if (warned(job)) {
+      if (warned(job) || diverged(job)) {
         return add(Severity::Warning, result.empty()
                                           ? trf("{} done with warnings", job_->title)
                                           : trf("{} done with warnings: {}", job_->title, result));
@@ -471,6 +471,10 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
                                         : trf("{} stopped on request: {}", job_->title, result));
     case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));
   }
+}
+
+bool Model::diverged(JobId job) const {
+  return !runs_.empty() && runs_.back().id() == job && runs_.back().diverged_at().has_value();
 }
 
 bool Model::warned(JobId job) const {

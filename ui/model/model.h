@@ -254,6 +254,7 @@ class Model {
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   bool warned(JobId job) const;  // whether the log holds a warning of the job
   void evict_old_runs();
+  bool diverged(JobId job) const;
   int free_slot() const;  // as TrainingRun::slot()
 
   WallClock clock_;

@@ -240,37 +240,6 @@ void TrainingRun::add(const TrainingStarted& started) {
   }
 }
 
-void TrainingRun::add(const StepDone& step) {
-  constexpr double kFactor = 10, kFewestClasses = 10;
-  const double classes = std::max(kFewestClasses, static_cast<double>(class_names().size()));
-  const double limit = kFactor * std::log(classes);
-  if (std::isfinite(step.loss) && step.loss <= limit) {
-    diverged_at_.reset();
-  } else if (!diverged_at_) {
-    diverged_at_ = step.step;
-  }
-  const auto number = static_cast<double>(step.step);
-  const double per_epoch =
-      started_ ? static_cast<double>(std::max<std::int64_t>(started_->steps_per_epoch, 1)) : 1;
-  steps_.step.push_back(number);
-  steps_.epoch.push_back(number / per_epoch);
-  steps_.t_s.push_back(step.t_s);
-  steps_.loss.push_back(step.loss);
-  steps_.accuracy.push_back(step.accuracy);
-  const double images = images_of(step);
-  most_images_ = std::max(most_images_, images);
-  steps_.images.push_back(images);
-  steps_.weight.push_back(images / most_images_);
-  steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy, steps_.weight.back()));
-  steps_.images_per_s.push_back(images < most_images_ ? kNoValue : step.images_per_s);
-  steps_.images_per_s_smooth.push_back(speed_ema_.add(steps_.images_per_s.back()));
-  highest_images_per_s_ = std::fmax(highest_images_per_s_, steps_.images_per_s_smooth.back());
-  steps_.lr.push_back(step.lr);
-  devices_.add(step, steps_.epoch.back());
-  if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
-    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
-                         started_->libraries);
-  }
 // A restored step has none, but they follow from its place in the epoch.
 double TrainingRun::images_of(const StepDone& step) const {
   if (step.images > 0) return static_cast<double>(step.images);
@@ -316,3 +285,34 @@ void TrainingRun::add(const EpochDone& epoch) {
 }
 
 }  // namespace lab::ui
+void TrainingRun::add(const StepDone& step) {
+  constexpr double kFactor = 10, kLearns = 0.9, kFewestClasses = 10;
+  const double classes = std::max(kFewestClasses, static_cast<double>(class_names().size()));
+  const double guess = std::log(classes);
+  if (!(step.loss <= kFactor * guess)) {
+    if (!diverged_at_) diverged_at_ = step.step;
+  } else if (step.loss < kLearns * guess) {
+    diverged_at_.reset();
+  }
+  const auto number = static_cast<double>(step.step);
+  const double per_epoch =
+      started_ ? static_cast<double>(std::max<std::int64_t>(started_->steps_per_epoch, 1)) : 1;
+  steps_.step.push_back(number);
+  steps_.epoch.push_back(number / per_epoch);
+  steps_.t_s.push_back(step.t_s);
+  steps_.loss.push_back(step.loss);
+  steps_.accuracy.push_back(step.accuracy);
+  const double images = images_of(step);
+  most_images_ = std::max(most_images_, images);
+  steps_.images.push_back(images);
+  steps_.weight.push_back(images / most_images_);
+  steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy, steps_.weight.back()));
+  steps_.images_per_s.push_back(images < most_images_ ? kNoValue : step.images_per_s);
+  steps_.images_per_s_smooth.push_back(speed_ema_.add(steps_.images_per_s.back()));
+  highest_images_per_s_ = std::fmax(highest_images_per_s_, steps_.images_per_s_smooth.back());
+  steps_.lr.push_back(step.lr);
+  devices_.add(step, steps_.epoch.back());
+  if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
+    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
+                         started_->libraries);
+  }

@@ -130,8 +130,8 @@ class TrainingRun {
   const std::optional<Confusion>& confusion() const { return confusion_; }
   const std::optional<Insight>& insight() const { return insight_; }  // the latest
   const std::optional<TrainingProfile>& profile() const { return profile_; }
-  // The step at which the loss left all bounds, if it has not come back; empty otherwise. A loss
-  // that guesses has the logarithm of the number of classes.
+  // The step at which the loss left all bounds, unless it has become better than a guess since. A
+  // loss that guesses has the logarithm of the number of classes.
   std::optional<std::int64_t> diverged_at() const { return diverged_at_; }
   // Settings changed while it ran, oldest first.
   const std::vector<TrainingChanged>& changes() const { return changes_; }

@@ -416,6 +416,47 @@ TEST_F(ModelTest, RestoredRunsHaveSlotsOfTheirOwn) {
   EXPECT_EQ(model.runs()[0].slot(), 2);
 }
 
+TEST_F(ModelTest, RestoredRunsKeepTheirSlots) {
+  std::vector<TrainingRun> restored;
+  for (const JobId id : {-3, -2, -1}) {
+    restored.emplace_back(id, StartTraining{}).set_slot(id == -2 ? 0 : 4);
+  }
+  model.restore_runs(std::move(restored));
+  EXPECT_EQ(model.runs()[2].slot(), 4);
+  EXPECT_EQ(model.runs()[1].slot(), 0);
+  EXPECT_EQ(model.runs()[0].slot(), 1) << "its own is taken";
+}
+
+TEST_F(ModelTest, ADivergedRunEndsWithAWarning) {
+  start(1, StartTraining{});
+  send(1, training_started(true));
+  StepDone step = step_done(1);
+  step.loss = 1e6;
+  send(1, step);
+  step.step = 2;
+  step.loss = 2.3026;  // a network that only guesses has not come back
+  send(1, step);
+  TrainingDone done;
+  done.test_acc = 0.1;
+  send(1, done);
+  finish(1, Outcome::Done);
+  EXPECT_EQ(model.log().back().severity, Severity::Warning);
+  EXPECT_NE(model.log().back().text.find("diverged at step 1, test accuracy 10.0 %"),
+            std::string::npos)
+      << model.log().back().text;
+}
+
+TEST(DifferingSettings, AreNamedInWords) {
+  StartTraining few, many;
+  few.synthetic_train = 6000;
+  const TrainingRun first(1, few), second(2, many);
+  EXPECT_EQ(differing_settings({&first, &second})[0],
+            std::vector<std::string>{"Training images: 6000"});
+  few.data = many.data = DataSource::FashionMnist;
+  const TrainingRun third(3, few), fourth(4, many);
+  EXPECT_TRUE(differing_settings({&third, &fourth})[0].empty()) << "neither uses them";
+}
+
 TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {
   StartTraining slow, fast;
   slow.lr = 0.1, fast.lr = 0.9;

@@ -111,6 +111,12 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       speed_figure(run),
   }};
   const std::size_t columns = width_left(p) > 640 ? 4 : 2;
+  if (run.diverged_at()) {
+    ImGui::SameLine(0, p.ui.px(12));
+    const std::string text = trf("diverged at step {}", *run.diverged_at());
+    badge(p.ui, text, Tone::Warning);
+    record_item(p.ui, "training/diverged_at", "badge", text);
+  }
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);
@@ -178,17 +184,18 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
     return;
   const double usual = find_model(run.request().model)->learning_rate;
   const std::string rate = fmt::format("{:g}", run.steps().lr.back());
-  const std::string loss = loss_text(run.steps().loss.back());
-  error_box(
-      p.ui, "training/diverged",
-      running_training(p) == &run
-          ? trf("Diverged at step {}: the loss is {} at a learning rate of {}. The weights "
-                "rarely recover: stop, lower the rate (the model's default is {:g}), and "
-                "train again.",
-                *run.diverged_at(), loss, rate, usual)
-          : trf("Diverged at step {}: the loss is {} at a learning rate of {}. Lower the rate "
-                "(the model's default is {:g}) and train again.",
-                *run.diverged_at(), loss, rate, usual));
+  const std::string loss = loss_text(smoothed_loss(p, run).back());
+  error_box(p.ui, "training/diverged",
+            running_training(p) == &run
+                ? trf("Diverged at step {}: the smoothed loss is {} at a learning rate of {}. The "
+                      "weights "
+                      "rarely recover: stop, lower the rate (the model's default is {:g}), and "
+                      "train again.",
+                      *run.diverged_at(), loss, rate, usual)
+                : trf("Diverged at step {}: the smoothed loss is {} at a learning rate of {}. "
+                      "Lower the rate "
+                      "(the model's default is {:g}) and train again.",
+                      *run.diverged_at(), loss, rate, usual));
 }
 
 // What a run lacks whose accuracy is that of a guess: steps or, after enough, another rate.

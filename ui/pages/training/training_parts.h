@@ -99,7 +99,7 @@ void draw_training_runs(const Panel& p, float height);
 // The loss of each step, averaged as the slider says.
 const Column64& smoothed_loss(const Panel& p, const TrainingRun& run);
 inline constexpr double kMostSmoothing = 0.99;
-std::string loss_text(double loss);          // "0.523", "1.32e+10"
+std::string loss_text(double loss);          // "0.523", "1.64e+04"
 std::string accuracy_text(double accuracy);  // "91.5 %", "N/A"
 std::string run_name(const Panel& p, const TrainingRun& run);
 ImU32 run_color(const Panel& p, const TrainingRun& run);

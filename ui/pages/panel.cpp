@@ -300,6 +300,11 @@ void stopped_note(const Panel& p, Page page) {
 }  // namespace
 
 void outcome_box(const Panel& p, Page page, bool retry) {
+  failure_box(p, page, retry);
+  outcome_notes(p, page);
+}
+
+void failure_box(const Panel& p, Page page, bool retry) {
   const PageState& state = p.model.state(page);
   const std::string key = key_of(page);
   const std::string path = key + "/error";
@@ -317,16 +322,15 @@ void outcome_box(const Panel& p, Page page, bool retry) {
       send(p, as_command(*state.command));
     }
   }
-  if (state.phase != Phase::Done || page == Page::Matmul || page == Page::Transfers) return;
-  // A lesson keeps it with its results, and the Scaling page says it with the figures.
-  if (page != Page::Learn && page != Page::Scaling) others_note(p, key + "/others", state.others);
-  stopped_note(p, page);
 }
 
-void run_notes(const Panel& p, Page page) {
+void outcome_notes(const Panel& p, Page page) {
   const PageState& state = p.model.state(page);
   if (state.phase != Phase::Done) return;
-  others_note(p, std::string(key_of(page)) + "/others", state.others);
+  // A lesson keeps it with its results, and the Scaling page says it with the figures.
+  if (page != Page::Learn && page != Page::Scaling) {
+    others_note(p, std::string(key_of(page)) + "/others", state.others);
+  }
   stopped_note(p, page);
 }
 

@@ -113,20 +113,21 @@ void measure_again_button(const Panel& p, std::string_view path, const Command& 
 // button), or a note that it was stopped. Without the button if `retry` is false or if the same
 // request can only fail again.
 void outcome_box(const Panel& p, Page page, bool retry = true);
+// The two parts of outcome_box(): failures, and notes on a job that has ended otherwise.
+void failure_box(const Panel& p, Page page, bool retry = true);
+void outcome_notes(const Panel& p, Page page);
 
 // The parts of run_tabs().
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
 
-// What outcome_box() would say of a run that ended without a failure.
-void run_notes(const Panel& p, Page page);
 
 // The same, below the figures of the page's last run and on no other tab.
 template <typename Results>
 void run_notes_below(const Panel& p, Page page, const KeptRuns<Results>& runs,
                      const RunTabs& tabs) {
-  if (!tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind)) run_notes(p, page);
+  if (!tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind)) outcome_notes(p, page);
 }
 
 // Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind

@@ -296,7 +296,7 @@ void skipped_card(const Panel& p, const MatmulResults& results) {
 }
 
 void matmul_results(const Panel& p) {
-  outcome_box(p, Page::Matmul);
+  failure_box(p, Page::Matmul);
   const bool several = p.model.devices().size() > 1;
   const std::vector<std::string> titles = {LAB_TEXT("Ladder"), LAB_TEXT("Live"),
                                            LAB_TEXT("At once")};

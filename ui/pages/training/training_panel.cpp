@@ -152,32 +152,6 @@ void loss_and_runs(const Panel& p) {
   draw_training_runs(p, height);
 }
 
-void plots(const Panel& p, const TrainingRun& newest) {
-  loss_and_runs(p);
-  draw_training_devices(p, newest);
-  if (newest.request().timeline) draw_training_timeline(p, newest);
-  if (profile_requested(newest)) draw_training_layers(p, newest);
-  {
-    Pair pair(p);
-    pair.next();
-    draw_accuracy_plot(p, newest);
-    pair.next();
-    draw_speed_plot(p, newest);
-  }
-  draw_training_insight(p, newest);
-  {
-    constexpr float kConfusion = 1240;  // units, beside which its numbers can be read
-    Pair pair(p, kConfusion);
-    pair.next();
-    draw_seconds_plot(p, newest);
-    pair.next();
-    draw_confusion(p, newest);
-  }
-  draw_predictions(p, newest);
-  if (!profile_requested(newest)) draw_training_layers(p, newest);
-  if (!newest.request().timeline) draw_training_timeline(p, newest);
-}
-
 // Says that the loss of a run of this session has left all bounds, and what to do.
 void divergence_box(const Panel& p, const TrainingRun& run) {
   if (!run.diverged_at() || run.restored() || p.model.state(Page::Training).phase == Phase::Failed)
@@ -246,7 +220,7 @@ void advice_box(const Panel& p, const TrainingRun& run) {
 }
 
 void training_results(const Panel& p) {
-  outcome_box(p, Page::Training);
+  failure_box(p, Page::Training);
   const TrainingRun* newest = newest_run(p);
   if (newest == nullptr) {
     const bool deleted = !p.view.forms.training.removed.empty();
@@ -254,11 +228,43 @@ void training_results(const Panel& p) {
     empty_card(p, deleted);
     return;
   }
-  divergence_box(p, *newest);
-  advice_box(p, *newest);
   summary_card(p, *newest);
   plots(p, *newest);
 }
+// Below the loss, so that a note at the end of a run does not move the curves.
+void notes(const Panel& p, const TrainingRun& run) {
+  divergence_box(p, run);
+  advice_box(p, run);
+  outcome_notes(p, Page::Training);
+}
+
+void plots(const Panel& p, const TrainingRun& newest) {
+  loss_and_runs(p);
+  notes(p, newest);
+  draw_training_devices(p, newest);
+  if (newest.request().timeline) draw_training_timeline(p, newest);
+  if (profile_requested(newest)) draw_training_layers(p, newest);
+  {
+    Pair pair(p);
+    pair.next();
+    draw_accuracy_plot(p, newest);
+    pair.next();
+    draw_speed_plot(p, newest);
+  }
+  draw_training_insight(p, newest);
+  {
+    constexpr float kConfusion = 1240;  // units, beside which its numbers can be read
+    Pair pair(p, kConfusion);
+    pair.next();
+    draw_seconds_plot(p, newest);
+    pair.next();
+    draw_confusion(p, newest);
+  }
+  draw_predictions(p, newest);
+  if (!profile_requested(newest)) draw_training_layers(p, newest);
+  if (!newest.request().timeline) draw_training_timeline(p, newest);
+}
+
 
 }  // namespace
 

@@ -221,7 +221,7 @@ void empty_quick(const Panel& p) {
 }
 
 void transfer_results(const Panel& p) {
-  outcome_box(p, Page::Transfers);
+  failure_box(p, Page::Transfers);
   const std::vector<std::string> titles = {LAB_TEXT("Sweep"), LAB_TEXT("Live")};
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live};
   const Kept<TransferResults>& kept = run_tabs(p, Page::Transfers, p.model.transfer_runs(),

@@ -198,6 +198,37 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
   }
 }
 
+std::string confusion_sentence(const TrainingRun& run) {
+  const auto& c = run.confusion();
+  if (!c || c->counts.size() != at(c->classes, 0, c->classes)) return {};
+  double most = 0;
+  int label = 0, predicted = 0;
+  for (int i = 0; i < c->classes; ++i) {
+    std::int64_t total = 0;
+    for (int j = 0; j < c->classes; ++j) total += c->counts[at(i, j, c->classes)];
+    for (int j = 0; j < c->classes; ++j) {
+      if (i == j || total == 0) continue;
+      const double share =
+          static_cast<double>(c->counts[at(i, j, c->classes)]) / static_cast<double>(total);
+      if (share <= most) continue;
+      most = share;
+      label = i;
+      predicted = j;
+    }
+  }
+  constexpr double kWorthAWord = 0.01;
+  std::int64_t right = 0, all = 0;
+  for (int i = 0; i < c->classes; ++i) {
+    right += c->counts[at(i, i, c->classes)];
+    for (int j = 0; j < c->classes; ++j) all += c->counts[at(i, j, c->classes)];
+  }
+  const double accuracy =
+      static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(all, 1));
+  if (most < kWorthAWord || is_guessing(accuracy, static_cast<std::size_t>(c->classes))) return {};
+  return trf("Most confused: {} is taken for {} in {:.0f} of 100 images.", class_name(run, label),
+             class_name(run, predicted), 100 * most);
+}
+
 void draw_confusion(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/confusion_card", tr("Confusion"),
             {.hint = tr("Each row is the class of the test images, each column the predicted "
@@ -215,6 +246,11 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
                              : tr("Available after the first epoch."));
     return;
   }
+  if (const std::string sentence = confusion_sentence(run); !sentence.empty()) {
+    body(ui, sentence);
+    record_item(ui, "training/confusion_sentence", "text", sentence);
+  }
+  caption(ui, trf("Columns: predicted class; after epoch {}", c->epoch));
   const float names = widest_name(p, run, c->classes) + ui.px(10);
   const auto n = static_cast<float>(c->classes + 1);
   const float width = ImGui::GetContentRegionAvail().x;
@@ -225,7 +261,6 @@ void draw_confusion(const Panel& p, const TrainingRun& run) {
   const Grid grid{.origin = {item.min.x + names, item.min.y + names}, .cell = cell, .names = names};
   confusion_names(p, run, *c, grid);
   confusion_grid(p, run, *c, grid);
-  caption(ui, trf("Columns: predicted class; after epoch {}", c->epoch));
 }
 
 }  // namespace lab::ui

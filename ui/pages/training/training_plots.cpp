@@ -338,6 +338,11 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
                         "used for training. Pale: batches, smoothed."),
              .note = data_note(newest.synthetic())});
   if (!card) return;
+  const std::string confused = confusion_sentence(newest);
+  if (!confused.empty()) {
+    muted(p.ui, confused);
+    record_item(p.ui, "training/accuracy/confused", "text", confused);
+  }
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = shown_runs(p);
   for (const ShownRun& shown : runs) {

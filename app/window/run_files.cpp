@@ -62,7 +62,7 @@ Json predictions_json(const Predictions& predictions) {
 Json run_json(const ui::TrainingRun& run, const std::string& name) {
   const ui::StepColumns& s = run.steps();
   const ui::EpochColumns& e = run.epochs();
-  Json json{{"format", kFormat}, {"name", name}};
+  Json json{{"format", kFormat}, {"name", name}, {"slot", run.slot()}};
   json["request"] = request_to_json(run.started() ? run.started()->request : run.request());
   if (run.started()) json["started"] = started_json(*run.started());
   json["steps"] = {{"step", thinned(s.step)},          {"t_s", thinned(s.t_s)},
@@ -217,6 +217,7 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   const auto request = request_from_json<StartTraining>(json.at("request"), tr("a training run"));
   if (find_model(request.model) == nullptr) corrupt(trf("unknown model '{}'", request.model));
   ui::TrainingRun run(id, request);
+  run.set_slot(json.value("slot", -1));  // absent in files of earlier versions
   if (json.contains("started")) run.add(read_started(json["started"], request));
   replay(json, run);
   for (const TrainingChanged& change : changes_from_json(json.at("changes"))) run.add(change);

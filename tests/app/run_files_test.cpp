@@ -53,7 +53,8 @@ ui::TrainingRun sample_run(std::int64_t steps, JobId id = 1) {
 
 TEST(RunFiles, BringARunBack) {
   const test::TempDir dir;
-  const ui::TrainingRun run = sample_run(12);
+  ui::TrainingRun run = sample_run(12);
+  run.set_slot(7);
   const fs::path file = keep_run(dir.path() / "runs", run);
   const StoredRuns kept = read_runs(dir.path() / "runs");
   EXPECT_TRUE(kept.problems.empty()) << kept.problems.front();
@@ -62,6 +63,7 @@ TEST(RunFiles, BringARunBack) {
   const ui::TrainingRun& back = kept.runs[0].run;
   EXPECT_LT(back.id(), 0) << "apart from the jobs of this session";
   EXPECT_EQ(back.name(), run.name());
+  EXPECT_EQ(back.slot(), 7) << "its colour";
   EXPECT_EQ(back.steps().loss, run.steps().loss);
   EXPECT_EQ(back.steps().epoch, run.steps().epoch);
   EXPECT_EQ(back.epochs().step, run.epochs().step);

@@ -126,7 +126,7 @@ void Model::set_references(std::vector<ReferenceMachine> machines) {
 
 void Model::restore_runs(std::vector<TrainingRun> runs) {
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    run->set_slot(free_slot());
+    if (!is_free(run->slot())) run->set_slot(free_slot());
     runs_.push_front(std::move(*run));
   }
   evict_old_runs();
@@ -493,6 +493,11 @@ LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
   }
   if (log_.size() == kLogLines) log_.pop_front();
   return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}, Page::Log, 0});
+}
+
+bool Model::is_free(int slot) const {
+  return slot >= 0 && slot < static_cast<int>(kTrainingRuns) &&
+         std::ranges::none_of(runs_, [&](const TrainingRun& run) { return run.slot() == slot; });
 }
 
 int Model::free_slot() const {

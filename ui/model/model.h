@@ -136,7 +136,8 @@ class Model {
   void set_references(std::vector<ReferenceMachine> machines);
   const std::vector<ReferenceResults>& references() const { return references_; }
 
-  // Adds runs of earlier sessions before the present ones, oldest first. Their ids are negative.
+  // Adds runs of earlier sessions before the present ones, oldest first. Their ids are negative. A
+  // run keeps its slot if it has one that no newer run has.
   void restore_runs(std::vector<TrainingRun> runs);
 
   // Reports a file that the window has written, which is also logged.
@@ -254,6 +255,8 @@ class Model {
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   bool warned(JobId job) const;  // whether the log holds a warning of the job
   void evict_old_runs();
+  void evict_old_runs();
+  bool is_free(int slot) const;
   bool diverged(JobId job) const;
   int free_slot() const;  // as TrainingRun::slot()
 

@@ -133,13 +133,27 @@ std::vector<ProfileLine> lines_of(const TrainingProfile& profile, ProfileKey key
 
 namespace {
 
-// "lr 0.3": the option and its value, without quotes and brackets.
+bool is_short(std::string_view key) {
+  constexpr std::array<std::string_view, 7> kShort = {"lr",    "batch", "epochs", "momentum",
+                                                      "width", "seed",  "devices"};
+  return std::ranges::find(kShort, key) != kShort.end();
+}
+
+// "lr 0.3": the option and its value, without quotes and brackets; others in words, "Training
+// images: 6000".
 std::string short_setting(const RequestField& field, const FieldJson& value) {
   if (std::string_view(field.key) == "model") {
     return fmt::format("{} {}", field.key, model_title(value.get<std::string>()));
   }
   std::string text = setting_text(field, value);
   std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
+  if (*field.label != '\0' && !is_short(field.key)) {
+    const std::string option = std::string(field.option) + ' ';
+    const std::string shown = value.is_boolean() ? (value.get<bool>() ? tr("on") : tr("off"))
+                              : text.starts_with(option) ? text.substr(option.size())
+                                                         : text;
+    return fmt::format("{}: {}", tr(field.label), shown);
+  }
   return text.starts_with("--") ? text.substr(2) : text;
 }
 
@@ -173,6 +187,18 @@ std::string default_name(const StartTraining& request, std::optional<double> lr,
 
 }  // namespace
 
+namespace {
+
+// Settings of the synthetic data decide nothing for a run on files.
+bool is_synthetic(const RequestField& field) {
+  return std::string_view(field.key).starts_with("synthetic_");
+}
+bool uses_files(const TrainingRun* run) {
+  return run->request().data != DataSource::Synthetic;
+}
+
+}  // namespace
+
 std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs) {
   constexpr std::array<std::string_view, 4> kFirst = {"lr", "batch", "epochs", "momentum"};
   std::vector<DifferingSetting> first, others;
@@ -185,7 +211,7 @@ std::vector<DifferingSetting> settings_that_differ(const std::vector<const Train
     }
     const bool same = std::all_of(values.begin(), values.end(),
                                   [&](const FieldJson& v) { return v == values.front(); });
-    if (same) return;
+    if (same || (is_synthetic(field) && std::ranges::all_of(runs, uses_files))) return;
     DifferingSetting setting{.key = field.key, .label = field.label, .values = {}};
     for (const FieldJson& value : values) setting.values.push_back(short_setting(field, value));
     const bool important = std::find(kFirst.begin(), kFirst.end(), field.key) != kFirst.end();
@@ -267,24 +293,6 @@ double TrainingRun::typical_images_per_s() const {
   return most_images_ / median_step_s();
 }
 
-}
-
-void TrainingRun::add(const TrainingChanged& change) {
-  changes_.push_back(change);
-}
-
-void TrainingRun::add(const EpochDone& epoch) {
-  epochs_.step.push_back(steps_.step.empty() ? 0 : steps_.step.back());
-  epochs_.epoch.push_back(static_cast<double>(epoch.epoch));
-  epochs_.t_s.push_back(steps_.t_s.empty() ? 0 : steps_.t_s.back());
-  epochs_.train_loss.push_back(epoch.train_loss);
-  epochs_.train_acc.push_back(epoch.train_acc);
-  epochs_.test_acc.push_back(epoch.test_acc.value_or(kNoValue));
-  epochs_.seconds.push_back(epoch.seconds);
-  epochs_.images_per_s.push_back(epoch.images_per_s);
-}
-
-}  // namespace lab::ui
 void TrainingRun::add(const StepDone& step) {
   constexpr double kFactor = 10, kLearns = 0.9, kFewestClasses = 10;
   const double classes = std::max(kFewestClasses, static_cast<double>(class_names().size()));
@@ -316,3 +324,21 @@ void TrainingRun::add(const StepDone& step) {
     name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
                          started_->libraries);
   }
+}
+
+void TrainingRun::add(const TrainingChanged& change) {
+  changes_.push_back(change);
+}
+
+void TrainingRun::add(const EpochDone& epoch) {
+  epochs_.step.push_back(steps_.step.empty() ? 0 : steps_.step.back());
+  epochs_.epoch.push_back(static_cast<double>(epoch.epoch));
+  epochs_.t_s.push_back(steps_.t_s.empty() ? 0 : steps_.t_s.back());
+  epochs_.train_loss.push_back(epoch.train_loss);
+  epochs_.train_acc.push_back(epoch.train_acc);
+  epochs_.test_acc.push_back(epoch.test_acc.value_or(kNoValue));
+  epochs_.seconds.push_back(epoch.seconds);
+  epochs_.images_per_s.push_back(epoch.images_per_s);
+}
+
+}  // namespace lab::ui

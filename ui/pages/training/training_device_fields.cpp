@@ -25,7 +25,7 @@ bool boxes_shown(const Panel& p, TrainingForm& form) {
   const std::size_t all = form.devices.size();
   const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
   if (all <= kMaxBoxes) {
-    control_label(p.ui, ticked == 0 ? tr("Devices (none ticked: the first)") : tr("Devices"));
+    control_label(p.ui, tr("Devices"));
     return true;
   }
   foldout(p.ui, "training/devices_open",
@@ -36,6 +36,7 @@ bool boxes_shown(const Panel& p, TrainingForm& form) {
 void device_boxes(const Panel& p, TrainingForm& form) {
   const auto& devices = p.model.devices();
   form.devices.resize(devices.size(), false);
+  if (std::ranges::find(form.devices, true) == form.devices.end()) form.devices.front() = true;
   if (!boxes_shown(p, form)) return;
   const bool offer_all = devices.size() > 2;
   const std::size_t boxes = devices.size() + (offer_all ? 1 : 0);

@@ -66,7 +66,8 @@ TrainingFigure accuracy_figure(const char* path, const char* name, const EpochCo
     return {path, trf("{}, epoch {:.0f}", name, epochs.epoch[i - 1]), accuracy_text(column[i - 1]),
             hint};
   }
-  return {path, name, "N/A", epochs.size() == 0 ? tr("Known after the first epoch.") : hint};
+  if (epochs.size() == 0) return {path, name, tr("after epoch 1"), hint, /*pending=*/true};
+  return {path, name, "N/A", hint};
 }
 
 // While the run goes on the latest speed, then that of the median step, as in the list.
@@ -91,6 +92,17 @@ TrainingFigure speed_figure(const TrainingRun& run) {
   return figure;
 }
 
+// As high as a figure, so that nothing moves once there is one.
+void pending_figure(const Panel& p, const std::string& text) {
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float high = p.ui.fonts.title->FontSize;
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::Dummy({std::min(width, text_size(p.ui.fonts.body, text).x), high});
+  draw_text_fitted(ImGui::GetWindowDrawList(), p.ui.fonts.body,
+                   {pos.x, pos.y + (high - p.ui.fonts.body->FontSize) / 2}, width,
+                   p.ui.theme->muted, text);
+}
+
 // Shows four key numbers of the run.
 void summary_card(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/summary", "");
@@ -99,6 +111,12 @@ void summary_card(const Panel& p, const TrainingRun& run) {
   const EpochColumns& epochs = run.epochs();
   body(p.ui, run_name(p, run));
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
+  if (run.diverged_at()) {
+    ImGui::SameLine(0, p.ui.px(12));
+    const std::string text = trf("diverged at step {}", *run.diverged_at());
+    badge(p.ui, text, Tone::Warning);
+    record_item(p.ui, "training/diverged_at", "badge", text);
+  }
   const std::array<TrainingFigure, 4> figures = {{
       {"training/figure/loss", tr("loss, smoothed"),
        steps.size() == 0 ? "N/A" : loss_text(smoothed_loss(p, run).back()),
@@ -111,12 +129,6 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       speed_figure(run),
   }};
   const std::size_t columns = width_left(p) > 640 ? 4 : 2;
-  if (run.diverged_at()) {
-    ImGui::SameLine(0, p.ui.px(12));
-    const std::string text = trf("diverged at step {}", *run.diverged_at());
-    badge(p.ui, text, Tone::Warning);
-    record_item(p.ui, "training/diverged_at", "badge", text);
-  }
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);
@@ -124,7 +136,9 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       row.next();
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
-      if (figures[i].value.find(' ') == std::string::npos) {
+      if (figures[i].pending) {
+        pending_figure(p, figures[i].value);
+      } else if (figures[i].value.find(' ') == std::string::npos) {
         title(p.ui, figures[i].value);
       } else {
         number(p.ui, figures[i].value, p.ui.fonts.title);
@@ -219,18 +233,6 @@ void advice_box(const Panel& p, const TrainingRun& run) {
   if (!advice.empty()) note_box(p.ui, "training/advice", advice);
 }
 
-void training_results(const Panel& p) {
-  failure_box(p, Page::Training);
-  const TrainingRun* newest = newest_run(p);
-  if (newest == nullptr) {
-    const bool deleted = !p.view.forms.training.removed.empty();
-    if (deleted) draw_training_runs(p, 0);
-    empty_card(p, deleted);
-    return;
-  }
-  summary_card(p, *newest);
-  plots(p, *newest);
-}
 // Below the loss, so that a note at the end of a run does not move the curves.
 void notes(const Panel& p, const TrainingRun& run) {
   divergence_box(p, run);
@@ -265,6 +267,18 @@ void plots(const Panel& p, const TrainingRun& newest) {
   if (!newest.request().timeline) draw_training_timeline(p, newest);
 }
 
+void training_results(const Panel& p) {
+  failure_box(p, Page::Training);
+  const TrainingRun* newest = newest_run(p);
+  if (newest == nullptr) {
+    const bool deleted = !p.view.forms.training.removed.empty();
+    if (deleted) draw_training_runs(p, 0);
+    empty_card(p, deleted);
+    return;
+  }
+  summary_card(p, *newest);
+  plots(p, *newest);
+}
 
 }  // namespace
 

@@ -63,16 +63,16 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 void draw_training_layers(const Panel& p, const TrainingRun& run);
 bool profile_requested(const TrainingRun& run);
 const char* name_of(StepPhase phase);  // "forward"
-// All numbers of the profile, collapsed; clicking a column label sorts by it.
-void draw_layer_table(const Panel& p, const TrainingProfile& profile);
-// Describes one row in full, line by line.
-std::string describe(const TrainingProfile& profile, const ProfileRow& row);
-
 std::string title_of(const ProfileRow& row);
 // What the median step takes beyond the medians of its parts, and what that is.
 double other_s(const ProfileTotal& total, const std::vector<ProfileLayer>& layers,
                std::size_t side);
 const char* other_hint();
+// All numbers of the profile, collapsed; clicking a column label sorts by it.
+void draw_layer_table(const Panel& p, const TrainingProfile& profile);
+// Describes one row in full, line by line.
+std::string describe(const TrainingProfile& profile, const ProfileRow& row);
+
 // Shows when each layer ran in one step, on every device; without a timeline, how to obtain one.
 void draw_training_timeline(const Panel& p, const TrainingRun& run);
 
@@ -101,6 +101,7 @@ std::vector<ShownRun> shown_runs(const Panel& p);
 void draw_training_runs(const Panel& p, float height);
 // The loss of each step, averaged as the slider says.
 const Column64& smoothed_loss(const Panel& p, const TrainingRun& run);
+double highest_smoothed_loss(const Panel& p, const TrainingRun& run);  // NaN before the first step
 inline constexpr double kMostSmoothing = 0.99;
 std::string loss_text(double loss);          // "0.523", "1.64e+04"
 std::string accuracy_text(double accuracy);  // "91.5 %", "N/A"
@@ -113,4 +114,3 @@ plot::Line run_line(const TrainingRun& run);
 std::string class_name(const TrainingRun& run, int label);
 
 }  // namespace lab::ui
-double highest_smoothed_loss(const Panel& p, const TrainingRun& run);  // NaN before the first step

@@ -77,7 +77,7 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
 
 std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns& s,
                        std::size_t i) {
-  return trf(
+  const std::string text = trf(
       "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
       "{:.3g}",
       s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], accuracy_text(s.accuracy[i]),
@@ -382,14 +382,14 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
   std::vector<plot::Series> series;
   const std::vector<ShownRun> runs = timed_runs(p);
   const bool any_stacked = std::ranges::any_of(runs, is_stacked);
+  double highest = 0;
   for (const ShownRun& shown : runs) {
+    highest = std::max(highest, shown.run->highest_images_per_s());
     const StepColumns& s = shown.run->steps();
     const bool stacked = is_stacked(shown);
     const std::string& name = shown.name;
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
-  double highest = 0;
     if (stacked) stack_devices(p, *shown.run, series);
-    highest = std::max(highest, shown.run->highest_images_per_s());
     plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, name);
     smooth.in_legend = any_stacked;
     if (stacked) {
@@ -415,12 +415,13 @@ void draw_seconds_plot(const Panel& p, const TrainingRun& newest) {
             {.hint = tr("Training time of each epoch, excluding evaluation and pauses.")});
   if (!card) return;
   std::vector<plot::Series> series;
-  for (const ShownRun& shown : timed_runs(p)) {
+  const std::vector<ShownRun> runs = timed_runs(p);
+  for (const ShownRun& shown : runs) {
     const EpochColumns& e = shown.run->epochs();
     plot::Series s = line(p, shown, e, e.seconds, shown.name);
     s.x = e.epoch;
-    s.bars = shown.newest;
-    if (!shown.newest) s.marker = plot::Marker::Square;
+    s.bars = runs.size() == 1;  // bars of several runs would hide each other
+    if (!s.bars) s.marker = plot::Marker::Square;
     series.push_back(std::move(s));
   }
   const plot::Axes axes{.x = {.label = tr("epoch"), .min = 0.5, .whole = true},

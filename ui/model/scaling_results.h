@@ -33,8 +33,11 @@ struct ScalingCurve {
   Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured
-  // Whether the speed-up at points[i] varies by more than a quarter, p10 to p90 of the steps.
-  bool is_unsteady(std::size_t i) const { return varies_much(speedup_low[i], speedup_high[i]); }
+  // Whether the steps of points[i] are unstable, or its speed-up varies by more than a quarter, p10
+  // to p90 of the steps.
+  bool is_unsteady(std::size_t i) const {
+    return points[i].step.unstable || varies_much(speedup_low[i], speedup_high[i]);
+  }
 };
 
 struct PredictedCurve {

@@ -7,6 +7,8 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 // --- table of all numbers -------------------------------------------------------------------
@@ -46,6 +48,12 @@ std::vector<Column> columns_of(bool wide) {
   return columns;
 }
 
+bool is_unsteady(const ScalingResults& results, const ScalingPoint& point) {
+  const ScalingCurve& curve = results.measured(point.mode);
+  const ScalingPoint* const own = curve.at(point.devices);
+  return own != nullptr && curve.is_unsteady(static_cast<std::size_t>(own - curve.points.data()));
+}
+
 void split_cells(const Panel& p, const StepParts& parts) {
   cell(p.ui, step_time_text(parts.compute_s));
   cell(p.ui, step_time_text(parts.exposed_s));
@@ -73,8 +81,8 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   if (point.shares_cores) {
     cell(p.ui, tr("shares cores"),
          tr("More devices than cores: no speed-up beyond the number of cores."));
-  } else if (point.step.unstable) {
-    cell(p.ui, tr("unstable"), tr("The step times vary more than on an idle machine."));
+  } else if (is_unsteady(results, point)) {
+    cell(p.ui, tr("unsteady"), tr("The step times vary more than on an idle machine."));
   } else {
     cell(p.ui, tr("measured"));
   }
@@ -169,14 +177,15 @@ struct ScalingFigure {
   bool wide = false;       // the range is marked as unsteady
 };
 
-// Adds the range to a figure unless it is narrow.
-void set_range(ScalingFigure& figure, double low, double high, std::string (*text)(double)) {
+// Adds the range to a figure unless it is narrow. If it is so wide that one number would mislead,
+// or `undecided` because one device may be as fast, the range is the figure.
+void set_range(ScalingFigure& figure, double low, double high, std::string (*text)(double),
+               bool undecided) {
   constexpr double kNarrow = 0.05;
-  if (high - low < kNarrow * high) return;
-  figure.range = trf("{} to {}", text(low), text(high));
+  if (high - low < kNarrow * high && !undecided) return;
+  const std::string range = trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);
   if (!figure.wide) return;
-  figure.range = trf("unsteady, {}", figure.range);
   figure.hint += "\n";
   figure.hint += tr("Unsteady: the steps vary by more than a quarter.");
 }
@@ -202,10 +211,20 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
        tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
           "p90.")},
       {"scaling/figure/hidden", tr("all-reduce hidden"),
+  if (!figure.wide && !undecided) {
+    figure.range = range;
+    return;
+  }
+  const std::size_t space = figure.value.rfind(' ');
+  const bool times = figure.value.substr(space) != " %";  // percents carry their unit
+  const std::string median = times ? figure.value.substr(0, space) : figure.value;
+  figure.range = figure.wide ? trf("unsteady, median {}", median) : trf("median {}", median);
+  figure.value = times ? range + figure.value.substr(space) : range;
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
-  set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text);
-  set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent);
+  const bool undecided = curve.speedup_low[at] < 1 && curve.speedup_high[at] > 1;
+  set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text, undecided);
+  set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent, undecided);
   if (rough) figures.pop_back();
   return figures;
 }
@@ -244,8 +263,11 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
       {"scaling/figure/prediction", tr("speed-up"), trf("{} times", times_text(most.speedup)),
        hint},
       {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
-  set_range(figures[0], predicted.speedup_low.back(), predicted.speedup_high.back(), times_text);
-  set_range(figures[1], predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent);
+  const double low = predicted.speedup_low.back(), high = predicted.speedup_high.back();
+  const bool undecided = low < 1 && high > 1;
+  set_range(figures[0], low, high, times_text, undecided);
+  set_range(figures[1], predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent,
+            undecided);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
@@ -270,7 +292,7 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
       number(p.ui, figures[i].value, p.ui.fonts.title);
-      if (!range.empty()) caption(p.ui, range);
+      if (!range.empty()) range_caption(p, range, figures[i].wide);
       ImGui::EndGroup();
       record_item(p.ui, figures[i].path, "figure", figures[i].label,
                   range.empty() ? figures[i].value : figures[i].value + ", " + range);
@@ -283,6 +305,20 @@ constexpr float kBesidePrediction = 720;  // units from which both cards are sid
 
 // In units. Leaves room for texts of the usual length, so that the plots below stay in place when
 // results arrive.
+// With a warning mark if the range is wide.
+void range_caption(const Panel& p, const std::string& range, bool wide) {
+  if (!wide) return caption(p.ui, range);
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float side = font->FontSize, indent = side + ui.px(4);
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::Dummy({std::min(width, indent + text_size(font, range).x), side});
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_icon(list, kIconWarning, pos, side, styled(ui.theme->warning));
+  draw_text_fitted(list, font, {pos.x + indent, pos.y}, width - indent, ui.theme->muted, range);
+}
+
 float summary_height(const Panel& p) {
   constexpr float kFigures = 180, kTexts = 44000, kPadding = 32;
   return kFigures + kTexts / std::max(1.0F, width_left(p) - kPadding);

@@ -466,6 +466,9 @@ TEST(ScalingPage, AWithheldPredictionHasNoFigures) {
   EXPECT_FALSE(lab.visible("scaling/figure/check"));
   EXPECT_FALSE(lab.visible("scaling/figure/prediction"));
 }
+  EXPECT_TRUE(lab.visible("scaling/measure_again"));
+  lab.click("scaling/type_step");
+  EXPECT_TRUE(lab.visible("scaling/compute_ms"));
 
 TEST(ScalingPage, ModelSetsItsAccuracySteps) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});

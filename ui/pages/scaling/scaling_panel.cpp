@@ -141,6 +141,32 @@ std::vector<std::string> shown_mode_names() {
   return {LAB_TEXT("Strong: one batch divided"), LAB_TEXT("Weak: a batch for each device")};
 }
 
+// Needs no run on this machine, only a time to start from.
+void predict_without_measuring(const Panel& p) {
+  ScalingForm& form = p.view.forms.scaling;
+  const std::string why = busy_reason(p);
+  const std::string label = tr("Predict without measuring");
+  const float width = text_size(p.ui.fonts.body, label).x + p.ui.px(40);
+  const float room = ImGui::GetContentRegionAvail().x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (room - width) / 2));
+  if (!button(p.ui, "scaling/predict_typed", label,
+              {.enabled = why.empty(),
+               .hint = why.empty() ? trf("Assumes that one device takes {:g} ms for a step; change "
+                                         "it under Prediction in the settings",
+                                         form.compute_ms)
+                                   : why,
+               .width = width / p.ui.scale})) {
+    return;
+  }
+  if (static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured) {
+    form.compute_time = static_cast<int>(ComputeTime::Typed);
+  }
+  const MachineInfo& machine = p.model.machine();
+  if (problem([&] { to_command(form, machine, false); }).empty()) {
+    send(p, to_command(form, machine, false));
+  }
+}
+
 void empty_card(const Panel& p) {
   Card card(p, "scaling/nothing", "", {.extra = spare_height(p)});
   if (!card) return;
@@ -154,6 +180,7 @@ void empty_card(const Panel& p) {
                 "more; the plots show what each one adds and costs."),
              tr("Measure scaling"),
              [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); });
+  predict_without_measuring(p);
 }
 
 // Returns the displayed mode: the chosen one if it has results.
@@ -320,7 +347,7 @@ void range_caption(const Panel& p, const std::string& range, bool wide) {
 }
 
 float summary_height(const Panel& p) {
-  constexpr float kFigures = 180, kTexts = 44000, kPadding = 32;
+  constexpr float kFigures = 200, kTexts = 44000, kPadding = 32;
   return kFigures + kTexts / std::max(1.0F, width_left(p) - kPadding);
 }
 
@@ -328,6 +355,42 @@ void say(const Panel& p, const std::string& path, const std::string& sentence, b
   if (sentence.empty()) return;
   first ? body(p.ui, sentence) : muted(p.ui, sentence);
   record_item(p.ui, path, "text", sentence);
+}
+
+// After a measurement that was disturbed, or that the model does not explain.
+void measure_buttons(const Panel& p) {
+  ScalingForm& form = p.view.forms.scaling;
+  const MachineInfo& machine = p.model.machine();
+  const auto measure = [&] { return to_command(form, machine, true); };
+  const std::string error = problem(measure);
+  const std::string why = error.empty() ? busy_reason(p) : error;
+  Row row(p.ui, {1, 1});
+  row.next();
+  if (button(p.ui, "scaling/measure_again", tr("Measure again"),
+             {.enabled = why.empty(), .hint = why, .width = -1})) {
+    send(p, measure());
+  }
+  row.next();
+  constexpr std::int64_t kLonger = 3, kMostSteps = 1000;
+  const std::int64_t before = form.request.steps;
+  const std::int64_t steps = std::min(kMostSteps, kLonger * before);
+  const std::string meaning = trf("Times {} steps per run instead of {}", steps, before);
+  if (button(p.ui, "scaling/measure_longer", tr("Measure longer"),
+             {.enabled = why.empty() && steps > before,
+              .hint = why.empty() ? meaning : why,
+              .width = -1})) {
+    form.request.steps = steps;
+    send(p, measure());
+  }
+}
+
+void type_step_button(const Panel& p) {
+  if (button(p.ui, "scaling/type_step", tr("Type in the step time"),
+             {.hint = tr("Predicts from a step time of one device that you enter under "
+                         "Prediction in the settings"),
+              .width = 0})) {
+    p.view.forms.scaling.compute_time = static_cast<int>(ComputeTime::Typed);
+  }
 }
 
 void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
@@ -341,6 +404,8 @@ void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode
   for (std::size_t i = 0; i < texts.measured.size(); ++i) {
     say(p, fmt::format("scaling/sentence/{}", i), texts.measured[i], i == 0);
   }
+  const bool rough = !rough_sentence(results, mode).empty() || !results.withheld(mode).empty();
+  if (rough && !runs(p, Page::Scaling)) measure_buttons(p);
 }
 
 // Whether the job that is running will predict, but has not yet.
@@ -367,6 +432,7 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
   say(p, "scaling/predicted_fastest", fastest, true);
   say(p, "scaling/prediction", texts.predicted, fastest.empty());
   say(p, "scaling/model_error", model_error_sentence(results, mode), false);
+  if (!results.withheld(mode).empty() && !runs(p, Page::Scaling)) type_step_button(p);
 }
 
 // "+0.12 points"

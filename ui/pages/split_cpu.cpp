@@ -13,13 +13,14 @@ int cpu_devices_now(const Panel& p) {
       std::ranges::count_if(p.model.devices(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
 }
 
-void split_cpu_button(const Panel& p, std::string_view page, int devices) {
+void split_cpu_button(const Panel& p, std::string_view page, int devices, ButtonKind kind) {
   const std::string path = fmt::format("{}/split", page);
   const bool clicked =
       button(p.ui, path,
              devices > 1 ? trf("Split the CPU into {} devices", devices)
                          : std::string(tr("Join the CPU's cores")),
-             {.hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
+             {.kind = kind,
+              .hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
               .width = -1});
   if (clicked) {
     p.view.confirm_restart = RestartLab{.cpu_devices = devices};
@@ -27,12 +28,13 @@ void split_cpu_button(const Panel& p, std::string_view page, int devices) {
   error_box(p.ui, path + "/refused", p.model.restart_refusal());
 }
 
-void offer_split(const Panel& p, std::string_view page, std::string_view sentence) {
+void offer_split(const Panel& p, std::string_view page, std::string_view sentence,
+                 ButtonKind kind) {
   const auto& devices = p.model.machine().devices;
   if (devices.size() != 1 || devices.front().cores.size() < 2) return;
   muted(p.ui, sentence);
   record_item(p.ui, fmt::format("{}/split_cores", page), "text", sentence);
-  split_cpu_button(p, page, std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices)));
+  split_cpu_button(p, page, std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices)), kind);
 }
 
 }  // namespace lab::ui

@@ -7,6 +7,7 @@
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/training_estimate.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/pages/split_cpu.h"
@@ -84,11 +85,14 @@ void device_boxes(const Panel& p, ScalingForm& form) {
   form.devices.resize(devices.size(), false);
   if (devices.size() < 2) {
     offer_split(p, "scaling",
-                tr("One CPU device has all cores here. To measure more devices, split the cores."));
+                tr("One CPU device has all cores here. To measure more devices, split the cores."),
+                ButtonKind::Primary);
     return;
   }
-  const auto ticked = std::count(form.devices.begin(), form.devices.end(), true);
-  caption(p.ui, ticked == 0 ? tr("Devices (none ticked: all)") : tr("Devices"));
+  if (std::ranges::find(form.devices, true) == form.devices.end()) {
+    form.devices.assign(devices.size(), true);
+  }
+  caption(p.ui, tr("Devices"));
   const std::size_t columns = p.folded() ? 4 : 2;
   for (std::size_t first = 0; first < devices.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
@@ -191,14 +195,63 @@ std::string settings_text(const ScalingForm& form) {
 }
 
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
-  if (start_button(p, "scaling/run", tr("Measure scaling"), error, true)) {
+  if (runs(p, Page::Scaling)) {
+    if (button(p.ui, "scaling/stop", tr("Stop"),
+               {.kind = ButtonKind::Danger,
+                .hint = tr("Stops now; what was measured is kept."),
+                .width = -1})) {
+      cancel(p);
+    }
+    return;
+  }
+  const ButtonKind kind = needs_split(p) ? ButtonKind::Normal : ButtonKind::Primary;
+  if (start_button(p, "scaling/run", tr("Measure scaling"), error, true, kind)) {
     send(p, to_command(form, p.model.machine(), true));
+// With one device there is nothing to compare: splitting the CPU comes first.
+bool needs_split(const Panel& p) {
+  const auto& devices = p.model.machine().devices;
+  return devices.size() == 1 && devices.front().cores.size() > 1;
+}
+
   }
 }
 
 // Computes a prediction without measuring.
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
+// Time of a step on the first device: measured here, or in a training; empty if neither is known.
+std::optional<double> known_step_s(const Panel& p, const ScalingForm& form) {
+  if (const MeasuredStep known = measured_step(p, form); known.seconds) return known.seconds;
+  StartTraining training = form.request.training;
+  training.devices = {scaling_devices(form, p.model.machine()).front()};
+  const auto estimate = estimate_of(training, p.model.runs(), p.model.rates());
+  if (!estimate) return {};
+  return static_cast<double>(training.batch) / estimate->images_per_s;
+}
+
+// How long a measurement takes, or how many steps it has. No more devices than one are taken to be
+// faster than one.
+void measure_note(const Panel& p, const ScalingForm& form) {
+  StartScaling command;
+  if (!problem([&] { command = to_command(form, p.model.machine(), true); }).empty()) return;
+  std::size_t counts = command.counts.size();
+  for (std::size_t n = 1; command.counts.empty() && n < command.training.devices.size(); n *= 2) {
+    ++counts;
+  }
+  if (command.counts.empty()) ++counts;
+  const auto each = command.rounds * (command.steps + command.warmup);
+  const auto accuracy = command.accuracy ? command.accuracy_steps : 0;
+  constexpr std::int64_t kFitted = 3;  // further batch sizes that the prediction rests on
+  const auto steps = static_cast<std::int64_t>(counts * command.modes.size()) * each +
+                     static_cast<std::int64_t>(counts) * accuracy + kFitted * each;
+  const auto step_s = known_step_s(p, form);
+  const std::string text =
+      step_s ? trf("{}, more on a busy machine", about(static_cast<double>(steps) * *step_s))
+             : trf("Trains about {} steps", group_digits(std::to_string(steps)));
+  caption(p.ui, text);
+  record_item(p.ui, "scaling/estimate", "text", text);
+}
+
   const MeasuredStep known = measured_step(p, form);
   const std::string error = problem([&] { return to_command(form, machine, false, known); });
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
@@ -243,6 +296,7 @@ void draw_scaling_form(const Panel& p) {
     heading(p.ui, tr("Prediction"));
     prediction_fields(p, form);
     predict_button(p, form);
+    if (error.empty() && !runs(p, Page::Scaling)) measure_note(p, form);
   }
   if (fields) more_fields(p, form);
 }

@@ -140,11 +140,11 @@ class Model {
   // run keeps its slot if it has one that no newer run has.
   void restore_runs(std::vector<TrainingRun> runs);
 
-  // Reports a file that the window has written, which is also logged.
   // Whether the default folders hold Fashion-MNIST; true until it is known.
   void set_fashion_found(bool found) { fashion_found_ = found; }
   bool fashion_found() const { return fashion_found_; }
 
+  // Reports a file that the window has written, which is also logged.
   void file_saved(std::string path);
   struct SavedFile {
     std::string path;
@@ -254,10 +254,9 @@ class Model {
   void add_end(JobId job, const JobFinished& p, const std::string& result);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   bool warned(JobId job) const;  // whether the log holds a warning of the job
-  void evict_old_runs();
+  bool diverged(JobId job) const;
   void evict_old_runs();
   bool is_free(int slot) const;
-  bool diverged(JobId job) const;
   int free_slot() const;  // as TrainingRun::slot()
 
   WallClock clock_;
@@ -269,10 +268,10 @@ class Model {
   std::vector<MemoryHistory> memories_;   // parallel to devices_
   std::vector<GpuRecord> gpus_;
   SavedFile saved_;
+  bool fashion_found_ = true;
   double now_s_ = 0;
   double lab_cpu_ = 0;
   std::int64_t lab_rss_bytes_ = 0;
-  bool fashion_found_ = true;
   std::vector<TensorInfo> tensors_;
   std::deque<StatementOutcome> statements_;
   std::size_t statements_run_ = 0;  // of the running job

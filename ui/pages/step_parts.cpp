@@ -135,11 +135,15 @@ void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches) {
   ImGui::Dummy({right - start.x, pos.y + line - start.y});
 }
 
-void step_part_legend(const Panel& p, bool predicted) {
+void step_part_legend(const Panel& p, bool predicted, bool copies) {
   std::vector<Swatch> swatches;
   swatches.reserve(std::size(kStepParts) + 1);
   for (const StepPart part : kStepParts) {
-    swatches.push_back({name_of(part), step_part_color(*p.ui.theme, part), meaning_of(part)});
+    const bool copied = copies && part == StepPart::Exposed;
+    swatches.push_back({copied ? tr("copies, exposed") : name_of(part),
+                        step_part_color(*p.ui.theme, part),
+                        copied ? tr("Parameters and gradients on their way between the devices.")
+                               : meaning_of(part)});
   }
   if (predicted) {
     swatches.push_back({.text = tr("hatched: predicted"),

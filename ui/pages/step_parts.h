@@ -39,7 +39,8 @@ struct Swatch {
 };
 void draw_swatch(const Ui& ui, ImVec2 min, ImVec2 max, const Swatch& swatch);
 void swatch_legend(const Panel& p, const std::vector<Swatch>& swatches);
-// With `predicted`, an entry explains hatched bars.
-void step_part_legend(const Panel& p, bool predicted = false);
+// With `predicted`, an entry explains hatched bars. With `copies`, the predicted devices send
+// parameters and gradients instead of an all-reduce.
+void step_part_legend(const Panel& p, bool predicted = false, bool copies = false);
 
 }  // namespace lab::ui

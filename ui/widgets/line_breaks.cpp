@@ -49,10 +49,10 @@ bool joins_numbers(unsigned c) {
 // Whether a text begins with a unit, as in "MiB, of which".
 bool begins_with_unit(std::string_view text) {
   static constexpr std::string_view kUnits[] = {
-      "B",     "KiB",   "MiB",    "GiB",     "TiB",     "s",       "ms",     "\u00b5s",
-      "ns",    "min",   "%",      "Hz",      "kHz",     "MHz",     "GHz",    "W",
-      "B/s",   "kB/s",  "MB/s",   "GB/s",    "TB/s",    "FLOP",    "kFLOP",  "MFLOP",
-      "GFLOP", "TFLOP", "FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"};
+      "B",       "KiB",     "MiB",     "GiB",     "TiB",   "s",     "ms",      "\u00b5s", "ns",
+      "min",     "%",       "Hz",      "kHz",     "MHz",   "GHz",   "W",       "B/s",     "kB/s",
+      "MB/s",    "GB/s",    "TB/s",    "FLOP",    "kFLOP", "MFLOP", "GFLOP",   "TFLOP",   "FLOP/s",
+      "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "k",     "M",     "images/s"};
   return std::any_of(std::begin(kUnits), std::end(kUnits), [&](std::string_view unit) {
     if (!text.starts_with(unit)) return false;
     if (text.size() == unit.size()) return true;
@@ -84,7 +84,7 @@ std::string divide(ImFont* font, std::string_view text, float width) {
     const float advance = font->GetCharAdvance(static_cast<ImWchar>(c));
     const bool inside_quantity =
         before == ' ' && (joins_numbers(c) || joins_numbers(second) ||
-                          (second >= '0' && second <= '9' &&
+                          (((second >= '0' && second <= '9') || second == 'k' || second == 'M') &&
                            begins_with_unit({here, static_cast<std::size_t>(end - here)})));
     if (before != '\n' && may_break(before, c) && !inside_quantity) {
       chance = here, since_chance = 0;

@@ -107,8 +107,8 @@ TEST(ScalingWords, ADisturbedRunIsNotExplainedBelowItsSpread) {
             "The run was disturbed: other programs or the host took 43 % of the cores' time. "
             "Measure again when the machine is quiet.");
   EXPECT_EQ(said[1],
-            "A step takes 41.2 ms; divided evenly it would take 40.0 ms. The difference is within "
-            "the spread of 25.0 ms.");
+            "A step takes 41.2 ms; divided evenly it would take 40.0 ms. The difference is "
+            "smaller than the 25.0 ms by which the steps vary.");
 }
 
 TEST(ScalingWords, ADisturbedRunExplainsWhatExceedsItsSpread) {
@@ -120,8 +120,9 @@ TEST(ScalingWords, ADisturbedRunExplainsWhatExceedsItsSpread) {
   ScalingResults results = results_of({scaling_point(kStrong, 1), two});
   results.others = 0.2;
   const std::string said = scaling_texts(results, kStrong).measured.back();
-  EXPECT_TRUE(
-      holds(said, "Above the spread of 10.0 ms: 40.0 ms of waiting for the slowest device."))
+  EXPECT_TRUE(holds(
+      said,
+      "More than the 10.0 ms by which the steps vary: 40.0 ms of waiting for the slowest device."))
       << said;
   EXPECT_FALSE(holds(said, "exposed")) << said;
 }
@@ -465,10 +466,10 @@ TEST(ScalingPage, AWithheldPredictionHasNoFigures) {
   EXPECT_FALSE(lab.visible("scaling/plot/speedup/legend/model"));
   EXPECT_FALSE(lab.visible("scaling/figure/check"));
   EXPECT_FALSE(lab.visible("scaling/figure/prediction"));
-}
   EXPECT_TRUE(lab.visible("scaling/measure_again"));
   lab.click("scaling/type_step");
   EXPECT_TRUE(lab.visible("scaling/compute_ms"));
+}
 
 TEST(ScalingPage, ModelSetsItsAccuracySteps) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
@@ -520,7 +521,8 @@ TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
   lab.show(make_scene(Page::Scaling, Scene::Done));
   lab.view.forms.scaling.request.link = "pcie3";
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("scaling/predict_from")->label, "Uses the measured step of 80.0 ms");
+  EXPECT_EQ(lab.backend.find("scaling/predict_from")->label,
+            "Calculates again from the measured step of 80.0 ms, without measuring");
   lab.click("scaling/predict");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
   const StartScaling sent = lab.sent<StartScaling>()[0];
@@ -598,11 +600,6 @@ TEST(ScalingPage, PredictedBarTooltipShowsTheOverlap) {
       << tip->value;
 }
 
-// Over a plot, the wheel scrolls the page; with Ctrl it zooms the plot.
-TEST(ScalingPage, WheelScrollsThePageOverAPlot) {
-  Lab lab(make_scene(Page::Scaling, Scene::Done));
-  lab.open(Page::Scaling);
-  const ui::WidgetRect* plot = lab.backend.find("scaling/plot/speedup");
 TEST(ScalingPage, UnsteadyIsJudgedAlikeEverywhere) {
   Lab lab(varying_steps(0.0400, 0.1000), 1, {1280, 1600});
   lab.open(Page::Scaling);
@@ -664,6 +661,11 @@ TEST(ScalingPage, APointsTooltipNamesAllCurves) {
   }
 }
 
+// Over a plot, the wheel scrolls the page; with Ctrl it zooms the plot.
+TEST(ScalingPage, WheelScrollsThePageOverAPlot) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done));
+  lab.open(Page::Scaling);
+  const ui::WidgetRect* plot = lab.backend.find("scaling/plot/speedup");
   ASSERT_NE(plot, nullptr);
   const float before = plot->min.y;
   const std::string view = plot->value;

@@ -114,7 +114,7 @@ void draw_model_check(const Panel& p) {
   const ScalingComparison& comparison = p.model.scaling_comparison();
   const std::string sentence = check_sentence(comparison);
   if (sentence.empty()) return;
-  Card card(p, "scaling/check", tr("How good are these predictions?"),
+  Card card(p, "scaling/check", tr("How good is the model? Compared with published GPU servers"),
             {.hint = tr("The model applied to systems with published figures. ResNet-50 unless the "
                         "row says otherwise.")});
   if (!card) return;

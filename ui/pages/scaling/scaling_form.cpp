@@ -135,17 +135,18 @@ void milliseconds(const Panel& p, const char* path, const std::string& label, do
 void process_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   if (form.request.style != ParallelStyle::DataParallel) return;
   fields.next();
-  checkbox(p.ui, "scaling/estimate_repeat", tr("Estimate repeated launches"), form.estimate_repeat,
+  checkbox(p.ui, "scaling/estimate_repeat", tr("Estimate the process's own work"),
+           form.estimate_repeat,
            tr("The one process copies the module and launches each operation once per device, one "
               "device after the other. Estimated from the numbers of operations and parameters."));
   if (!form.estimate_repeat) {
     fields.next();
-    milliseconds(p, "scaling/repeat_ms", tr("Repeated per further device"), form.repeat_ms, 1,
+    milliseconds(p, "scaling/repeat_ms", tr("Process time per further device"), form.repeat_ms, 1,
                  tr("Time per step that the process spends on each device beyond the first while "
                     "all devices wait."));
   }
   fields.next();
-  milliseconds(p, "scaling/read_ms", tr("Reading a batch"), form.read_ms, 1,
+  milliseconds(p, "scaling/read_ms", tr("Time to read a batch"), form.read_ms, 1,
                tr("Time in which the one process reads the images of a batch. It reads ahead, but "
                   "no step is shorter than reading its images. 0: not a limit."));
 }
@@ -175,12 +176,14 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
   }
   if (source != ComputeTime::Measured) {
     fields.next();
-    milliseconds(p, "scaling/fixed_ms", tr("Fixed part"), form.fixed_ms, 1,
+    milliseconds(p, "scaling/fixed_ms", tr("Part that does not shrink"), form.fixed_ms, 1,
                  tr("The part of that time that a smaller batch does not shorten. All devices take "
                     "it at the same time; only the rest is divided."));
   }
   fields.next();
-  scaling_field(p, form, &StartScaling::style);
+  RequestField style = field_of(&StartScaling::style);
+  style.label = LAB_TEXT("How the devices work together");
+  field_control(p.ui, "scaling/style", style, form.request.style);
   caption(p.ui, form.request.style == ParallelStyle::DataParallel
                     ? tr("One process for all devices")
                     : tr("Distributed: a process per device"));
@@ -192,6 +195,12 @@ std::string settings_text(const ScalingForm& form) {
   const StartTraining& training = form.request.training;
   return fmt::format("{}, {}, {}", model_title(training.model), tr(label_of(training.data)),
                      trf("batch {}", training.batch));
+}
+
+// With one device there is nothing to compare: splitting the CPU comes first.
+bool needs_split(const Panel& p) {
+  const auto& devices = p.model.machine().devices;
+  return devices.size() == 1 && devices.front().cores.size() > 1;
 }
 
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
@@ -207,18 +216,9 @@ void measure_button(const Panel& p, const ScalingForm& form, std::string_view er
   const ButtonKind kind = needs_split(p) ? ButtonKind::Normal : ButtonKind::Primary;
   if (start_button(p, "scaling/run", tr("Measure scaling"), error, true, kind)) {
     send(p, to_command(form, p.model.machine(), true));
-// With one device there is nothing to compare: splitting the CPU comes first.
-bool needs_split(const Panel& p) {
-  const auto& devices = p.model.machine().devices;
-  return devices.size() == 1 && devices.front().cores.size() > 1;
-}
-
   }
 }
 
-// Computes a prediction without measuring.
-void predict_button(const Panel& p, const ScalingForm& form) {
-  const MachineInfo& machine = p.model.machine();
 // Time of a step on the first device: measured here, or in a training; empty if neither is known.
 std::optional<double> known_step_s(const Panel& p, const ScalingForm& form) {
   if (const MeasuredStep known = measured_step(p, form); known.seconds) return known.seconds;
@@ -252,6 +252,9 @@ void measure_note(const Panel& p, const ScalingForm& form) {
   record_item(p.ui, "scaling/estimate", "text", text);
 }
 
+// Computes a prediction without measuring.
+void predict_button(const Panel& p, const ScalingForm& form) {
+  const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
   const std::string error = problem([&] { return to_command(form, machine, false, known); });
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
@@ -260,9 +263,11 @@ void measure_note(const Panel& p, const ScalingForm& form) {
   // Folded, the button is on the title's line; its tooltip says the same.
   if (p.folded() || static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return;
   const std::string text = known.seconds
-                               ? trf("Uses the measured step of {}", format_seconds(*known.seconds))
+                               ? trf("Calculates again from the measured step of {}, without "
+                                     "measuring",
+                                     format_seconds(*known.seconds))
                                : std::string(tr("Measure first, or type in a step time"));
-  caption(p.ui, text);
+  muted(p.ui, text);
   record_item(p.ui, "scaling/predict_from", "text", text);
 }
 
@@ -291,12 +296,12 @@ void draw_scaling_form(const Panel& p) {
     });
     if (fields) prediction_fields(p, form);
   } else {
+    if (error.empty() && !runs(p, Page::Scaling)) measure_note(p, form);
     measure_button(p, form, error);
     ImGui::Dummy({1, p.ui.px(4)});
     heading(p.ui, tr("Prediction"));
     prediction_fields(p, form);
     predict_button(p, form);
-    if (error.empty() && !runs(p, Page::Scaling)) measure_note(p, form);
   }
   if (fields) more_fields(p, form);
 }

@@ -212,6 +212,15 @@ void set_range(ScalingFigure& figure, double low, double high, std::string (*tex
   if (high - low < kNarrow * high && !undecided) return;
   const std::string range = trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);
+  if (!figure.wide && !undecided) {
+    figure.range = range;
+    return;
+  }
+  const std::size_t space = figure.value.rfind(' ');
+  const bool times = figure.value.substr(space) != " %";  // percents carry their unit
+  const std::string median = times ? figure.value.substr(0, space) : figure.value;
+  figure.range = figure.wide ? trf("unsteady, median {}", median) : trf("median {}", median);
+  figure.value = times ? range + figure.value.substr(space) : range;
   if (!figure.wide) return;
   figure.hint += "\n";
   figure.hint += tr("Unsteady: the steps vary by more than a quarter.");
@@ -238,15 +247,6 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
        tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
           "p90.")},
       {"scaling/figure/hidden", tr("all-reduce hidden"),
-  if (!figure.wide && !undecided) {
-    figure.range = range;
-    return;
-  }
-  const std::size_t space = figure.value.rfind(' ');
-  const bool times = figure.value.substr(space) != " %";  // percents carry their unit
-  const std::string median = times ? figure.value.substr(0, space) : figure.value;
-  figure.range = figure.wide ? trf("unsteady, median {}", median) : trf("median {}", median);
-  figure.value = times ? range + figure.value.substr(space) : range;
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
   const bool undecided = curve.speedup_low[at] < 1 && curve.speedup_high[at] > 1;
@@ -305,6 +305,20 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
   return figures;
 }
 
+// With a warning mark if the range is wide.
+void range_caption(const Panel& p, const std::string& range, bool wide) {
+  if (!wide) return caption(p.ui, range);
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float side = font->FontSize, indent = side + ui.px(4);
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::Dummy({std::min(width, indent + text_size(font, range).x), side});
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_icon(list, kIconWarning, pos, side, styled(ui.theme->warning));
+  draw_text_fitted(list, font, {pos.x + indent, pos.y}, width - indent, ui.theme->muted, range);
+}
+
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   const bool wide = std::ranges::any_of(figures, &ScalingFigure::wide);
   const float least = wide ? 150 : 120;  // units
@@ -332,20 +346,6 @@ constexpr float kBesidePrediction = 720;  // units from which both cards are sid
 
 // In units. Leaves room for texts of the usual length, so that the plots below stay in place when
 // results arrive.
-// With a warning mark if the range is wide.
-void range_caption(const Panel& p, const std::string& range, bool wide) {
-  if (!wide) return caption(p.ui, range);
-  const Ui& ui = p.ui;
-  ImFont* font = ui.fonts.caption;
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float side = font->FontSize, indent = side + ui.px(4);
-  const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::Dummy({std::min(width, indent + text_size(font, range).x), side});
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_icon(list, kIconWarning, pos, side, styled(ui.theme->warning));
-  draw_text_fitted(list, font, {pos.x + indent, pos.y}, width - indent, ui.theme->muted, range);
-}
-
 float summary_height(const Panel& p) {
   constexpr float kFigures = 200, kTexts = 44000, kPadding = 32;
   return kFigures + kTexts / std::max(1.0F, width_left(p) - kPadding);

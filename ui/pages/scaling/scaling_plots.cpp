@@ -21,6 +21,26 @@ ImU32 measured_color(const Panel& p) {
 
 enum class Quantity { Speedup, Efficiency };
 
+// "ideal 2, prediction 1.61, measured 1.44 times": all that is known at a device count, for the
+// tooltip of each of its points.
+std::string all_at(const ScalingResults& results, ScalingMode mode, Quantity figure, int devices) {
+  const bool speed = figure == Quantity::Speedup;
+  const auto text = [&](double speedup, double efficiency) {
+    return speed ? trf("{} times", times_text(speedup)) : percent(efficiency);
+  };
+  std::string all = devices_text(devices) + "\n" + trf("ideal: {}", text(devices, 1));
+  const PredictedCurve& predicted =
+      results.predicted(mode).points.empty() ? results.checked(mode) : results.predicted(mode);
+  if (const ScalingPrediction* p = predicted.at(devices);
+      p != nullptr && results.withheld(mode).empty()) {
+    all += "\n" + trf("prediction: {}", text(p->speedup, p->efficiency));
+  }
+  if (const ScalingPoint* p = results.measured(mode).at(devices); p != nullptr) {
+    all += "\n" + trf("measured: {}", text(p->speedup, p->efficiency));
+  }
+  return all;
+}
+
 // Owns the computed columns, which must outlive the drawing of a plot.
 struct Drawn {
   Column64 ideal_x, ideal_y;
@@ -47,7 +67,10 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
   plot::Series s;
   s.color = measured_color(p);
   s.x = curve.devices;
-  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
+  s.describe = [&results, &curve, mode, figure](std::size_t i) {
+    return all_at(results, mode, figure, curve.points[i].devices) + "\n\n" +
+           describe(results, curve.points[i]);
+  };
   const bool any_shares = std::any_of(curve.points.begin(), curve.points.end(),
                                       [](const ScalingPoint& one) { return one.shares_cores; });
   if (any_shares) {
@@ -69,13 +92,16 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
 }
 
 plot::Series calculated(const Panel& p, const ScalingResults& results, const PredictedCurve& curve,
-                        Quantity figure) {
+                        ScalingMode mode, Quantity figure) {
   plot::Series s;
   s.color = series_color(*p.ui.theme, kPredictionHue);
   s.line = plot::Line::Dotted;
   s.x = curve.devices;
   s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
-  s.describe = [&results, &curve](std::size_t i) { return describe(results, curve.points[i]); };
+  s.describe = [&results, &curve, mode, figure](std::size_t i) {
+    return all_at(results, mode, figure, curve.points[i].devices) + "\n\n" +
+           describe(results, curve.points[i]);
+  };
   return s;
 }
 
@@ -83,7 +109,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
                     Quantity figure, std::vector<plot::Series>& out) {
   if (!results.withheld(mode).empty()) return;
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
-    plot::Series s = calculated(p, results, curve, figure);
+    plot::Series s = calculated(p, results, curve, mode, figure);
     s.label = s.note = tr("prediction");
     s.marker = plot::Marker::Diamond;
     s.low = figure == Quantity::Speedup ? curve.speedup_low : curve.efficiency_low;
@@ -93,7 +119,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   // Beside a prediction, the same model for this machine would only cover the first points.
   const PredictedCurve& checked = results.checked(mode);
   if (checked.points.size() > 1 && results.predicted(mode).points.empty()) {
-    plot::Series s = calculated(p, results, checked, figure);
+    plot::Series s = calculated(p, results, checked, mode, figure);
     s.label = tr("model");
     s.marker = plot::Marker::Triangle;
     out.push_back(std::move(s));
@@ -144,10 +170,8 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   s.width = 1.2F;
   s.x = drawn.ideal_x;
   s.y = drawn.ideal_y;
-  s.describe = [&drawn](std::size_t i) {
-    const double devices = drawn.ideal_x[i];
-    return trf("ideal: {:.0f} times as fast on {}", devices,
-               devices_text(static_cast<int>(devices)));
+  s.describe = [&results, &drawn, mode, figure](std::size_t i) {
+    return all_at(results, mode, figure, static_cast<int>(drawn.ideal_x[i]));
   };
   return s;
 }

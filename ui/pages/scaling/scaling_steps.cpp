@@ -121,21 +121,21 @@ void by_choice(const Panel& p) {
   }
 }
 
-void legend(const Panel& p, bool predicted) {
-  step_part_legend(p, predicted);
+void legend(const Panel& p, bool predicted, bool copies) {
+  step_part_legend(p, predicted, copies);
   record_item(p.ui, "scaling/steps_legend", "legend", {}, predicted ? "with predictions" : "");
 }
 
 // Draws legend and choice, side by side if they fit.
-void head(const Panel& p, bool predicted) {
+void head(const Panel& p, bool predicted, bool copies) {
   if (width_left(p) < 420) {
     by_choice(p);
-    legend(p, predicted);
+    legend(p, predicted, copies);
     return;
   }
   Row row(p.ui, {1, -150});
   row.next();
-  legend(p, predicted);
+  legend(p, predicted, copies);
   row.next();
   by_choice(p);
 }
@@ -231,7 +231,9 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   const bool withheld = !results.withheld(mode).empty();
   const std::set<int> counts = counts_of_bars(p, kept, withheld, lines);
   const bool more = counts.size() > lines.size() && kept.current.request.predict_devices > 0;
-  head(p, more || std::ranges::any_of(lines, &Line::predicted));
+  const bool copies =
+      results.request.style == ParallelStyle::DataParallel && results.measured(mode).points.empty();
+  head(p, more || std::ranges::any_of(lines, &Line::predicted), copies);
   draw_lines(p, lines, counts.size(),
              withheld ? tr("No predicted bars: the prediction is withheld.") : "");
   if (p.view.forms.scaling.bars_by_share) return;

@@ -22,6 +22,9 @@ std::string list_text(const std::vector<std::string>& items) {
 std::string alone_sentence(const ScalingPoint& one, bool several) {
   const std::string step = format_seconds(one.step.median_s);
   const std::string rate = format_si(one.images_per_s, "");
+  if (one.batch == 1) {
+    return trf("One device takes {} for a step of 1 image, {} images/s.", step, rate);
+  }
   if (several) {
     return trf("One device takes {} for a step of {} images, {} images/s.", step, one.batch, rate);
   }
@@ -145,7 +148,9 @@ std::string rough_missing_sentence(const ScalingPoint& one, const ScalingPoint& 
       weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
            : trf("A step takes {}; divided evenly it would take {}.", step, ideal);
   if (std::abs(step_s - ideal_s) <= spread) {
-    return takes + " " + trf("The difference is within the spread of {}.", format_seconds(spread));
+    return takes + " " +
+           trf("The difference is smaller than the {} by which the steps vary.",
+               format_seconds(spread));
   }
   std::vector<std::string> causes;
   const StepParts taken = parts_of(point);
@@ -156,10 +161,13 @@ std::string rough_missing_sentence(const ScalingPoint& one, const ScalingPoint& 
     causes.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
   }
   if (causes.empty()) {
-    return takes + " " + trf("Each cause is within the spread of {}.", format_seconds(spread));
+    return takes + " " +
+           trf("Each cause is smaller than the {} by which the steps vary.",
+               format_seconds(spread));
   }
   return takes + " " +
-         trf("Above the spread of {}: {}.", format_seconds(spread), list_text(causes));
+         trf("More than the {} by which the steps vary: {}.", format_seconds(spread),
+             list_text(causes));
 }
 
 std::string steps_took(const ScalingPoint& point) {

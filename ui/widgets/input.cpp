@@ -257,20 +257,6 @@ std::string_view notice_of(Ui& ui, std::string_view path, bool editing) {
   return notice->second.text;
 }
 
-// What is wrong with the field above, in lines as wide as it.
-void field_error(Ui& ui, std::string_view path, std::string_view sentence) {
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  ImFont* font = ui.fonts.caption;
-  const std::string lines = break_lines(font, sentence, width);
-  const auto count = static_cast<float>(1 + std::ranges::count(lines, '\n'));
-  ImGui::Dummy({width, font->FontSize * count});
-  note_text(font, lines);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pos, styled(ui.theme->bad),
-                                      lines.c_str());
-  record_item(ui, fmt::format("{}/error", path), "error", sentence);
-}
-
 struct Edit {
   bool edited = false;
   int step = 0;  // from an arrow key or button
@@ -332,7 +318,7 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
              ui.px(kControlRadius));
   hint(ui, o.hint);
   record_rect(ui, path, "input", label, text, true, field.min, field.max);
-  if (!said.empty()) field_error(ui, path, said);
+  field_error(ui, fmt::format("{}/error", path), said);
   return changed;
 }
 

@@ -319,24 +319,24 @@ TEST(TransferForm, StopsInPlaceOfStarting) {
   EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
 }
 
-TEST(TransferForm, ALiveRunScrollsToItsChart) {
+TEST(TransferForm, ARunScrollsToItsResults) {
   Lab lab(two_devices(), 1, {1280, 720});
   lab.view.forms.transfers.show_table = true;
   lab.open(Page::Transfers);
   lab.scroll(-40);
   EXPECT_FALSE(lab.visible("transfers/tab/Live"));
-  lab.click("transfers/live");
+  lab.click("transfers/run");
   EXPECT_TRUE(lab.visible("transfers/tab/Live"));
 }
 
 TEST(TransferForm, NamesAndChoosesTheCaseOfALiveRun) {
   Lab lab(Model(machine_of(2)), 1, kWide);
   lab.open(Page::Transfers);
-  EXPECT_EQ(lab.backend.find("transfers/live_settings")->label, "Live run: Copy, 1 MiB");
-  lab.click("transfers/live_settings");
+  EXPECT_FALSE(lab.visible("transfers/live_op"));
+  lab.click("transfers/tab/Live");
+  EXPECT_FALSE(lab.visible("transfers/sizes")) << "those of the sweep";
   lab.click("transfers/live_op");
   lab.click("transfers/live_op/Read");
-  lab.click("transfers/tab/Live");
   EXPECT_EQ(lab.backend.find("transfers/live")->label, "Run live: cpu:0");
   EXPECT_EQ(lab.backend.find("transfers/empty")->label, "Run live: cpu:0");
   lab.click("transfers/empty");
@@ -395,6 +395,7 @@ TEST(TransferForm, ALiveRunIsNeverQuick) {
   lab.view.forms.transfers.live_size = "2MiB";
   lab.view.forms.transfers.request.quick = true;
   lab.open(Page::Transfers);
+  lab.click("transfers/tab/Live");
   lab.click("transfers/live");
   ASSERT_EQ(lab.sent<StartTransfers>().size(), 1U);
   EXPECT_TRUE(lab.sent<StartTransfers>()[0].live);

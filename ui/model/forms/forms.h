@@ -77,7 +77,6 @@ struct TransferForm {
   int live_op = static_cast<int>(TransferOp::Copy);
   std::string live_size = "1 MiB";
   bool live_all_threads = false;
-  bool live_open = false;  // its settings are shown; not saved
   bool show_table = false;
   bool show_fits = false;
   // Not saved.

@@ -367,8 +367,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   Card card(p, "transfers/live_card", live_title(shown(kept)),
             {.extra = spare_height(p),
-             .hint = tr("One case, measured repeatedly until stopped. The form chooses it under "
-                        "Live run."),
+             .hint = tr("One case, measured repeatedly until stopped. The form chooses it."),
              .dimmed = old});
   if (!card) return;
   std::vector<plot::Series> series;

@@ -84,6 +84,14 @@ void main_fields(const Panel& p, TransferForm& form) {
   reference_field(p, fields, "transfers/reference", has_transfers_for);
 }
 
+// Why the form's size is not one of a live run; empty if it is.
+std::string live_size_problem(const TransferForm& form) {
+  return problem([&] {
+    if (parse_byte_sizes(form.live_size).size() == 1) return;
+    throw Error(Errc::Usage, trf("live run: '{}' is not one size; write 1 MiB", form.live_size));
+  });
+}
+
 // "cpu:0", "cpu:0 to cpu:1": the pair that a live run measures; empty if the form has none.
 std::string live_pair_text(const TransferForm& form, const MachineInfo& machine) {
   StartTransfers request;
@@ -91,22 +99,23 @@ std::string live_pair_text(const TransferForm& form, const MachineInfo& machine)
   return pair_text({request.from.front(), request.to.front()});
 }
 
-// "Live run: copy, 1 MiB", which folds out the choice of its case.
+// The case of a live run.
 void live_fields(const Panel& p, TransferForm& form) {
   const MachineInfo& machine = p.model.machine();
   const auto ops = enum_names<TransferOp>().first(live_transfer_ops(machine));
   clamp_choice(form.live_op, ops.size());
-  const std::string op = tr(label_of(static_cast<TransferOp>(form.live_op)));
-  foldout(p.ui, "transfers/live_settings", trf("Live run: {}, {}", op, form.live_size),
-          form.live_open);
-  if (!form.live_open) return;
   Fields fields(p);
+  device_fields(p, fields, form);
   fields.next();
   combo(p.ui, "transfers/live_op", tr("Operation"), labels_of(ops), form.live_op,
         tr(kOpHints.at(static_cast<std::size_t>(form.live_op))));
   fields.next();
-  input_text(p.ui, "transfers/live_size", tr("Size of one array"), form.live_size,
-             tr("The size that \"Run live\" repeats."), "1 MiB");
+  const char* const repeats = tr("The size that \"Run live\" repeats.");
+  const std::string fault = live_size_problem(form);
+  input_text(p.ui, "transfers/live_size", tr("Size of one array"), form.live_size, repeats, "1 MiB",
+             field_problem(fault));
+  fields.next();
+  field_control(p, "transfers", form.request, &StartTransfers::cache);
   if (!has_thread_counts(machine)) return;
   fields.next();
   const std::vector<std::string> threads = {tr("One thread"), tr("All threads")};
@@ -115,8 +124,16 @@ void live_fields(const Panel& p, TransferForm& form) {
   form.live_all_threads = position == 1;
 }
 
+RunKind shown_kind(const TransferForm& form) {
+  return static_cast<RunKind>(form.tabs.kind);
+}
+
 // "1 KiB..1 GiB" and the cache: the form on one line.
 std::string settings_text(const TransferForm& form) {
+  if (shown_kind(form) == RunKind::Live) {
+    return fmt::format("{}, {}", tr(label_of(static_cast<TransferOp>(form.live_op))),
+                       form.live_size);
+  }
   return fmt::format("{}, {}", form.sizes, tr(label_of(form.request.cache)));
 }
 
@@ -143,15 +160,6 @@ std::string live_label(const Panel& p) {
   return pair.empty() || machine.devices.size() < 2 ? tr("Run live") : trf("Run live: {}", pair);
 }
 
-void live_button(const Panel& p) {
-  const TransferForm& form = p.view.forms.transfers;
-  const MachineInfo& machine = p.model.machine();
-  const std::string error = problem([&] { return to_command(form, machine, true); });
-  if (start_button(p, "transfers/live", live_label(p), error, false)) {
-    send_and_show(p, to_command(form, machine, true));
-  }
-}
-
 void sweep_buttons(const Panel& p, const std::string& error) {
   if (stop_instead(p, Page::Transfers)) return;
   Row row(p.ui, {1, 1});
@@ -165,13 +173,7 @@ void sweep_buttons(const Panel& p, const std::string& error) {
   }
 }
 
-void transfers_form(const Panel& p) {
-  TransferForm& form = p.view.forms.transfers;
-  const FormCard card(p, "transfers/form", tr("Settings"));
-  if (!card) return;
-  room_for_actions(p);
-  const bool fields = settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,
-                                     [&] { return settings_text(form); });
+void sweep_form(const Panel& p, TransferForm& form, bool fields) {
   if (fields) {
     main_fields(p, form);
     tick_boxes(p, form);
@@ -185,9 +187,32 @@ void transfers_form(const Panel& p) {
     estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   }
   form_actions(p, 260, [&] { sweep_buttons(p, error); });
-  if (!fields) return;
-  live_button(p);
-  live_fields(p, form);
+}
+
+void live_form(const Panel& p, TransferForm& form, bool fields) {
+  if (fields) live_fields(p, form);
+  StartTransfers request;
+  const std::string error = problem([&] { request = to_command(form, p.model.machine(), true); });
+  const bool at_field = fields && !live_size_problem(form).empty();
+  if (!error.empty() && !at_field) error_box(p.ui, "transfers/form_error", field_problem(error));
+  form_actions(p, 200, [&] {
+    if (stop_instead(p, Page::Transfers)) return;
+    if (start_button(p, "transfers/live", live_label(p), error, true)) send_and_show(p, request);
+  });
+}
+
+void transfers_form(const Panel& p) {
+  TransferForm& form = p.view.forms.transfers;
+  const FormCard card(p, "transfers/form", tr("Settings"));
+  if (!card) return;
+  room_for_actions(p);
+  const bool fields = settings_shown(p, Page::Transfers, "transfers/settings", form.settings_open,
+                                     [&] { return settings_text(form); });
+  if (shown_kind(form) == RunKind::Live) {
+    live_form(p, form, fields);
+  } else {
+    sweep_form(p, form, fields);
+  }
 }
 
 // Side by side unless the table of the costs needs the width.
@@ -242,8 +267,7 @@ void transfer_results(const Panel& p) {
         "{} {}", known.empty() ? tr("Nothing has been measured yet.") : known,
         tr("A sweep measures each size, verifies it, and fits the cost of a transfer."));
     empty_page(p, "transfers/empty",
-               live ? tr("No live run yet. It repeats one case, chosen in the form under Live run, "
-                         "until stopped.")
+               live ? tr("No live run yet. It repeats one case, chosen in the form, until stopped.")
                     : sweep,
                live ? live_label(p) : tr("Run sweep"), [&]() -> Command {
                  return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);

@@ -474,7 +474,7 @@ def case_scaling(program, home):
         "--cpu-devices",
         "2",
         "--size",
-        "1600x1100",
+        "1600x1200",
     )
     measured = widgets(home.file("measured.json"))
     # For devices that share a core no speed-up is shown; the plot marks them instead.

@@ -194,8 +194,18 @@ void Model::on(const Event& e, const JobFinished& p) {
 }
 
 void Model::on(const Event& e, const CoresShared& p) {
+  constexpr double kMostOthers = 0.9;
   if (!job_ || job_->id != e.job || !p.notable()) return;
   state_of(job_->page).others = p.others;
+  const auto& command = state(Page::Training).command;
+  const auto* training = command ? std::get_if<StartTraining>(&*command) : nullptr;
+  if (job_->page == Page::Training && training != nullptr && training->probe && !rates_.empty()) {
+    // A quiet machine would give it all of the time.
+    TrainingRate& rate = rates_.back();
+    const double alone = rate.images_per_s / (1 - std::min(p.others, kMostOthers));
+    rate.fast_images_per_s = std::max(rate.fast_images_per_s, alone);
+    if (rate.slow_images_per_s <= 0) rate.slow_images_per_s = rate.images_per_s;
+  }
   const auto lesson =
       std::ranges::find(lesson_runs_, e.job, [](const auto& run) { return run.second.job; });
   if (lesson != lesson_runs_.end()) lesson->second.others_used = p.others;

@@ -278,6 +278,10 @@ double TrainingRun::images_of(const StepDone& step) const {
 }
 
 double TrainingRun::median_step_s() const {
+  // As the card of the layers says, which leaves out the warm-up.
+  if (profile_ && profile_->totals.size() == 1 && profile_->totals.front().step.n > 0) {
+    return profile_->totals.front().step.median_s;
+  }
   std::vector<double> times_s;
   for (std::size_t i = steps_.size(); i > 0 && times_s.size() < kTypicalSteps; --i) {
     const double speed = steps_.images_per_s[i - 1];

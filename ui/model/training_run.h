@@ -120,7 +120,8 @@ class TrainingRun {
   // False if its times mean nothing, because a device is emulated.
   bool timed() const { return std::ranges::all_of(request_.devices, is_timed); }
   const StepColumns& steps() const { return steps_; }
-  // The median time of the latest kTypicalSteps whole batches; NaN before the first.
+  // The median time of the latest kTypicalSteps whole batches, as profiled if it is; NaN before the
+  // first.
   double median_step_s() const;
   double typical_images_per_s() const;  // of a step that takes as long
   double highest_images_per_s() const { return highest_images_per_s_; }  // of the averages

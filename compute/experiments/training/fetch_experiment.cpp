@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/data/dataset.h"
@@ -14,15 +15,26 @@ namespace {
 class FetchExperiment final : public Experiment {
  public:
   void run(RunContext& ctx) override {
+    try {
+      fetch(ctx);
+    } catch (const Error& e) {
+      if (e.code() != Errc::Network) throw;
+      ctx.emit(LogLine{Severity::Warning, e.what()});  // which names options of the command line
+      throw Error(Errc::Network,
+                  tr("Fashion-MNIST was not downloaded; check the network, or choose "
+                     "synthetic data, which needs no download"));
+    }
+  }
+
+ private:
+  void fetch(RunContext& ctx) {
     fetch_fashion_mnist(default_data_dir(), default_base_url(), [&](const FetchProgress& p) {
       ctx.checkpoint();
       ctx.progress(done(p), fmt::format("{}, {}", p.file, format_bytes(p.bytes)));
     });
-    ctx.emit(LogLine{Severity::Info,
-                     trf("Fashion-MNIST is in {}", default_data_dir().string())});
+    ctx.emit(LogLine{Severity::Info, trf("Fashion-MNIST is in {}", default_data_dir().string())});
   }
 
- private:
   // The compressed sizes are unknown before, but in proportion to the others.
   static double done(const FetchProgress& p) {
     double before = 0, all = 0, now = 0;

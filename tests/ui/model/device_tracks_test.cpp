@@ -137,6 +137,9 @@ TEST(TrainingRun, LeavesPartialBatchesOutOfTheSpeed) {
   EXPECT_LT(run.highest_images_per_s(), 2561);
   EXPECT_TRUE(std::isnan(run.steps().images_per_s.back()));
   EXPECT_EQ(run.steps().images.back(), 16);
+  run.add(training_profile(false));
+  EXPECT_DOUBLE_EQ(run.median_step_s(), run.profile()->totals[0].step.median_s)
+      << "one number for all cards";
   Smoothed smoothed;
   const Column64 average = smoothed.follow(run.steps().loss, run.steps().weight, 0.9);
   EXPECT_LT(average[20] - average[19], 0.5) << "it counts for its 16 images";

@@ -248,6 +248,20 @@ TEST(TrainingEstimates, AreARangeIfTheSpeedVaried) {
             "about 21 min to about 83 min on cpu:0, from a short measurement");
 }
 
+TEST(TrainingEstimates, AreARangeIfOthersTookTime) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
+  lab.open(Page::Training);
+  StartTraining probe = to_command(lab.view.forms.training, lab.model.machine());
+  probe.probe = true;
+  lab.model.apply(event(1, 1, JobStarted{"Speed of lenet on cpu:0", probe}));
+  lab.model.apply(event(1, 2, TrainingRate{probe, 250, 1000}));
+  lab.model.apply(event(1, 3, CoresShared{0.5}));
+  lab.model.apply(event(1, 4, JobFinished{}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("training/estimate")->label,
+            "about 21 min to about 42 min on cpu:0, from a short measurement");
+}
+
 TEST(TrainingEstimates, AProbeShowsItsProgress) {
   Lab lab(ui::Model(machine_of(1)), 1, {1280, 1200});
   lab.open(Page::Training);

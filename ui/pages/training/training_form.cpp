@@ -11,7 +11,7 @@
 namespace lab::ui {
 
 namespace {
-constexpr const char* kDataMissing = LAB_TEXT("Fashion-MNIST is not on this machine.");
+constexpr const char* kDataMissing = LAB_TEXT("Fashion-MNIST is not on this machine");
 }
 
 std::string lock_reason(const Panel& p) {

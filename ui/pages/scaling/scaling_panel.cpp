@@ -404,7 +404,7 @@ void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode
   for (std::size_t i = 0; i < texts.measured.size(); ++i) {
     say(p, fmt::format("scaling/sentence/{}", i), texts.measured[i], i == 0);
   }
-  const bool rough = !rough_sentence(results, mode).empty() || !results.withheld(mode).empty();
+  const bool rough = !texts.rough.empty() || !results.withheld(mode).empty();
   if (rough && !runs(p, Page::Scaling)) measure_buttons(p);
 }
 

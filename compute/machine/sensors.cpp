@@ -42,6 +42,7 @@ std::map<int, CoreTicks> read_core_ticks(const std::string& root) {
     CoreTicks& c = cores[core];
     for (const std::int64_t t : ticks) c.total += t;
     c.busy = c.total - ticks[3] - ticks[4];
+    c.steal = ticks[7];
   }
   return cores;
 }

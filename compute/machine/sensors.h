@@ -11,8 +11,9 @@ namespace lab {
 
 // Time of a core since boot, in kernel ticks.
 struct CoreTicks {
-  std::int64_t busy = 0;
+  std::int64_t busy = 0;  // including `steal`
   std::int64_t total = 0;
+  std::int64_t steal = 0;  // taken by the host of a virtual machine
 };
 
 // Returns ticks by OS number, from <root>/proc/stat; empty if it cannot be read.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "compute/core/language.h"
@@ -87,6 +89,7 @@ struct TelemetryReader::Impl {
   void add_clock(DeviceTelemetry& to, const std::vector<int>& device_cores,
                  const std::map<int, double>& clocks);
   void read_gpus(Telemetry& to, double t_s);
+  std::optional<OtherLoad> other_load(const Ticks& now, double lab_cpu) const;
 
   Machine& machine;
   const std::string root;
@@ -153,6 +156,31 @@ void TelemetryReader::Impl::read_gpus(Telemetry& to, double t_s) {
   complete_facts(to.gpu_facts, machine.gpus());
 }
 
+std::optional<OtherLoad> TelemetryReader::Impl::other_load(const Ticks& now, double lab_cpu) const {
+  std::set<int> threads;  // devices can share cores
+  for (const DeviceInfo& info : machine.info().devices) {
+    for (const std::vector<int>& core : info.hardware_threads) {
+      threads.insert(core.begin(), core.end());
+    }
+  }
+  CoreTicks sum;
+  for (const int thread : threads) {
+    const auto before = ticks.find(thread), after = now.find(thread);
+    if (before == ticks.end() || after == now.end()) return std::nullopt;
+    sum.total += after->second.total - before->second.total;
+    sum.busy += after->second.busy - before->second.busy;
+    sum.steal += after->second.steal - before->second.steal;
+  }
+  if (sum.total <= 0) return std::nullopt;
+  const auto of_threads = [&](std::int64_t part) {
+    return static_cast<double>(threads.size()) * static_cast<double>(part) /
+           static_cast<double>(sum.total);
+  };
+  return OtherLoad{.programs = std::max(0.0, of_threads(sum.busy - sum.steal) - lab_cpu),
+                   .host = std::max(0.0, of_threads(sum.steal)),
+                   .threads = static_cast<int>(threads.size())};
+}
+
 TelemetryReader::TelemetryReader(Machine& machine, std::string root)
     : TelemetryReader(machine, GpuMonitorOptions{.root = std::move(root)}) {}
 
@@ -199,7 +227,10 @@ Telemetry TelemetryReader::read(double t_s) {
   const double cpu_s = process_cpu_s();
   const auto now = Impl::Clock::now();
   const double elapsed_s = std::chrono::duration<double>(now - r.at).count();
-  if (r.has_previous && elapsed_s > 0) telemetry.lab_cpu = (cpu_s - r.cpu_s) / elapsed_s;
+  if (r.has_previous && elapsed_s > 0) {
+    telemetry.lab_cpu = (cpu_s - r.cpu_s) / elapsed_s;
+    telemetry.others = r.other_load(now_ticks, telemetry.lab_cpu);
+  }
   telemetry.lab_rss_bytes = read_resident_bytes(r.root);
   r.cpu_s = cpu_s;
   r.at = now;

@@ -49,6 +49,26 @@ void GpuHistory::add(const GpuTelemetry& reading) {
                             .power_w = reading.power_w.value_or(kNoValue)});
 }
 
+void CoreUse::add(double at_s, double lab_cpu, const OtherLoad& others) {
+  if (!t_s.empty() && at_s <= t_s.back()) return;
+  threads = others.threads;
+  t_s.push_back(at_s);
+  lab.push_back(lab_cpu);
+  programs.push_back(others.programs);
+  host.push_back(others.host);
+  keep_recent(t_s, {&lab, &programs, &host});
+}
+
+double CoreUse::others_lately() const {
+  constexpr double kLately_s = 4;
+  double sum = 0;
+  int n = 0;
+  for (std::size_t i = t_s.size(); i-- > 0 && t_s.back() - t_s[i] < kLately_s; ++n) {
+    sum += programs[i] + host[i];
+  }
+  return n == 0 ? 0 : sum / n;
+}
+
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {
   const bool rose_between = peak_bytes > std::max(peak, used_bytes_now);
   used = used_bytes_now;

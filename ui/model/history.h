@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/core/events/device_info.h"
+#include "compute/core/events/event.h"
 #include "compute/core/events/gpu_info.h"
 #include "ui/model/columns.h"
 
@@ -54,6 +55,18 @@ struct GpuHistory : Curves {
   bool seen = false;
 
   void add(const GpuTelemetry& reading);
+};
+
+// What kept the cores of the CPU devices busy over time, in hardware threads that were busy all the
+// time.
+struct CoreUse {
+  Column64 t_s;
+  Column64 lab, programs, host;  // parallel; as OtherLoad
+  int threads = 0;               // hardware threads of the devices; 0: nothing read yet
+
+  // Mean over the readings of the last seconds of what other programs and the host took.
+  double others_lately() const;
+  void add(double at_s, double lab_cpu, const OtherLoad& others);
 };
 
 // An NVIDIA GPU, whether or not the lab computes on it.

@@ -377,6 +377,7 @@ void Model::on(const Event& e, const Telemetry& p) {
   for (const GpuFacts& facts : p.gpu_facts) gpu_at(facts.pci_bus_id).facts = facts;
   for (const GpuTelemetry& reading : p.gpus) gpu_at(reading.pci_bus_id).history.add(reading);
   lab_cpu_ = p.lab_cpu;
+  if (p.others) core_use_.add(e.t_s, p.lab_cpu, *p.others);
   lab_rss_bytes_ = p.lab_rss_bytes;
   for (const DeviceTelemetry& reading : p.devices) {
     const auto found = std::find(devices_.begin(), devices_.end(), reading.device);

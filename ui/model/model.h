@@ -170,6 +170,7 @@ class Model {
   const GpuRecord* gpu(const std::string& pci_bus_id) const;
   double now_s() const { return now_s_; }  // time of the newest event
   double lab_cpu() const { return lab_cpu_; }
+  const CoreUse& core_use() const { return core_use_; }
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
@@ -271,6 +272,7 @@ class Model {
   bool fashion_found_ = true;
   double now_s_ = 0;
   double lab_cpu_ = 0;
+  CoreUse core_use_;
   std::int64_t lab_rss_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
   std::deque<StatementOutcome> statements_;

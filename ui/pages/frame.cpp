@@ -144,9 +144,12 @@ Chip device_chip(const Panel& p, Device device) {
   if (used > 0) chip.value += (chip.value.empty() ? "" : "  ") + format_bytes(used);
   chip.text =
       last.utilisation
-          ? trf("{}: its cores were busy {} of the time since the previous reading", chip.name,
-                percent(*last.utilisation))
+          ? trf("{}: its cores were busy with any program {} of the time since the previous "
+                "reading",
+                chip.name, percent(*last.utilisation))
           : trf("{}: utilisation is not available: {}", chip.name, tr(last.utilisation.reason()));
+  const std::string cores = device.kind == DeviceKind::Cpu ? core_use_text(p.model) : "";
+  if (!cores.empty()) chip.text += '\n' + trf("all cores: {}", cores);
   chip.text += '\n' + trf("the lab's tensors hold {}", format_bytes(used));
   return chip;
 }
@@ -260,10 +263,12 @@ struct RightToLeft {
 void lab_cpu(RightToLeft& at) {
   Ui& ui = at.p.ui;
   const double cores = at.p.model.lab_cpu();
-  const auto text_of_cores = [](double n) { return trf("lab uses {:.2f} cores", n); };
-  const std::string text = text_of_cores(cores);
+  const CoreUse& use = at.p.model.core_use();
+  const std::string all = core_use_text(at.p.model);
+  const std::string text = all.empty() ? trf("lab uses {:.1f} cores", cores) : all;
+  const double most = use.threads;
   ImFont* font = ui.fonts.caption;
-  const float usual = text_size(font, text_of_cores(88.88)).x;
+  const float usual = text_size(font, core_use_text(at.p.model, most, {.programs = most})).x;
   const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
   const float right = at.x + width;
@@ -271,10 +276,7 @@ void lab_cpu(RightToLeft& at) {
   draw_text(ImGui::GetWindowDrawList(), font, pos, ui.theme->muted, text);
   const ImVec2 max(right, pos.y + font->FontSize);
   record_rect(ui, "status/lab_cpu", "text", text, {}, true, pos, max);
-  hint_at(ui, pos, max,
-          trf("What the lab itself used since the last reading: processor time per second, where "
-              "1 is one core all the time, and {} of memory.",
-              format_bytes(at.p.model.lab_rss_bytes())));
+  hint_at(ui, pos, max, core_use_hint(at.p.model));
 }
 
 void job_buttons(RightToLeft& at) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -212,6 +213,41 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
   error_box(p.ui, path, sentence);
   restart_button(p, fmt::format("{}/restart", path), tr("Restart Device Lab"),
                  tr("Restarts the program with the same arguments"), {.wake_gpus = true});
+}
+
+std::string of_cores(const Model& model, double cores) {
+  const int threads = model.core_use().threads;
+  std::set<int> numbers;  // devices can share cores
+  for (const DeviceInfo& info : model.machine().devices) {
+    numbers.insert(info.cores.begin(), info.cores.end());
+  }
+  if (numbers.size() != static_cast<std::size_t>(threads)) {
+    return trf("{:.1f} of {} hardware threads", cores, threads);
+  }
+  return threads == 1 ? trf("{:.1f} of 1 core", cores) : trf("{:.1f} of {} cores", cores, threads);
+}
+
+std::string core_use_text(const Model& model, double lab, const OtherLoad& others) {
+  constexpr double kNotable = 0.05;  // less is shown as 0.0
+  if (others.host < kNotable) {
+    return trf("lab {:.1f}, others {}", lab, of_cores(model, others.programs));
+  }
+  return trf("lab {:.1f}, others {:.1f}, host {}", lab, others.programs,
+             of_cores(model, others.host));
+}
+
+std::string core_use_text(const Model& model) {
+  const CoreUse& use = model.core_use();
+  if (use.t_s.empty()) return {};
+  return core_use_text(model, use.lab.back(), {use.programs.back(), use.host.back(), use.threads});
+}
+
+std::string core_use_hint(const Model& model) {
+  return trf(
+      "Processor time per second since the last reading, where 1 is one core all the time. "
+      "Lab: this program, which holds {} of memory. Others: all other programs. Host: what "
+      "the host of a virtual machine took from its cores.",
+      format_bytes(model.lab_rss_bytes()));
 }
 
 void others_note(const Panel& p, std::string_view path, double share) {

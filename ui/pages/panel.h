@@ -331,6 +331,14 @@ std::string core_numbers(const DeviceInfo& info);
 std::string with_sharers(const std::string& text, std::span<const Device> sharers);
 // "0 to 63, 128": three or more consecutive numbers as a range.
 std::string number_ranges(std::span<const int> values);
+// Who keeps the cores busy: "lab 0.0, others 1.9 of 2 cores", with "host 0.1" where the host of a
+// virtual machine takes them. Empty before the first reading.
+std::string core_use_text(const Model& model);
+std::string core_use_text(const Model& model, double lab, const OtherLoad& others);
+// What the parts of that text are.
+std::string core_use_hint(const Model& model);
+// "1.9 of 2 cores", or of hardware threads where a core has several.
+std::string of_cores(const Model& model, double cores);
 // Returns nullopt if none of the devices is a CPU device.
 std::optional<MainMemory> memory_in_use(const Model& model, std::span<const DeviceInfo> devices);
 

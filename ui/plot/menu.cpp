@@ -98,7 +98,9 @@ void separator(const Ui& ui) {
 void draw_usage_hint(const Ui& ui) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float line = std::ceil(ui.fonts.caption->FontSize) + ui.px(2);
-  const std::array<const char*, 2> lines = {tr("Ctrl+wheel zooms"), tr("Drag pans")};
+  const std::array<const char*, 4> lines = {tr("Ctrl+wheel zooms"), tr("Drag pans"),
+                                            tr("Right drag zooms to a box"),
+                                            tr("Double click resets the view")};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     draw_text_fitted(ImGui::GetWindowDrawList(), ui.fonts.caption,
                      {pos.x + ui.px(6), pos.y + line * static_cast<float>(i)}, ui.px(180),

@@ -267,6 +267,26 @@ void bar(Ui& ui, std::string_view path, double share, ImU32 color, std::string_v
               max);
 }
 
+void stacked_bar(Ui& ui, std::string_view path, std::span<const BarPart> parts,
+                 std::string_view text) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImVec2 min, max;
+  if (!place({width, ui.px(8)}, min, max)) return;
+  min.y += ui.px(1);
+  max.y -= ui.px(1);
+  draw_share(ui, min, max, 0, 0);
+  float left = min.x;
+  std::string shares;
+  for (const BarPart& part : parts) {
+    const float right = std::min(max.x, left + width * unit_share(part.share));
+    ImGui::GetWindowDrawList()->AddRectFilled({left, min.y}, {right, max.y}, styled(part.color));
+    left = right;
+    shares += fmt::format("{}{:.1f} %", shares.empty() ? "" : ", ", 100 * unit_share(part.share));
+  }
+  hint(ui, text);
+  record_rect(ui, path, "bar", {}, shares, true, min, max);
+}
+
 void progress_bar(Ui& ui, std::string_view path, double share, float width, float height) {
   const float shown = ease(ui, path, unit_share(share));
   const float wide = width > 0 ? ui.px(width) : ImGui::GetContentRegionAvail().x;

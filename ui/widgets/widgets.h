@@ -171,6 +171,13 @@ class Locked {
 // --- meters ---------------------------------------------------------------------------------
 // A thin bar for a share 0..1 across the width; eases in 150 ms.
 void bar(Ui& ui, std::string_view path, double share, ImU32 color, std::string_view hint = {});
+// The same with several shares side by side.
+struct BarPart {
+  double share = 0;
+  ImU32 color = 0;
+};
+void stacked_bar(Ui& ui, std::string_view path, std::span<const BarPart> parts,
+                 std::string_view hint = {});
 void progress_bar(Ui& ui, std::string_view path, double share, float width, float height);
 // A small line chart without axes; y ranges from 0 to `top`.
 void sparkline(Ui& ui, std::string_view path, std::span<const float> values, float top, ImU32 color,

@@ -472,11 +472,20 @@ struct TensorList {
   std::vector<TensorInfo> tensors;
 };
 
+// What else kept the cores of the lab's CPU devices busy since the last reading, as a number of
+// hardware threads that were busy all the time.
+struct OtherLoad {
+  double programs = 0;
+  double host = 0;  // took the cores from this virtual machine ("steal")
+  int threads = 0;  // hardware threads of the devices
+};
+
 struct Telemetry {
   std::vector<DeviceTelemetry> devices;
   std::vector<GpuTelemetry> gpus;   // all NVIDIA GPUs, whether usable by the lab or not
   std::vector<GpuFacts> gpu_facts;  // set when a GPU was found or woke since the last reading
   double lab_cpu = 0;               // share of one core used by this process since the last reading
+  std::optional<OtherLoad> others;  // empty before the second reading, or if it cannot be read
   std::int64_t lab_rss_bytes = 0;
 };
 

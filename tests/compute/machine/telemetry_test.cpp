@@ -1,8 +1,12 @@
 #include "compute/machine/telemetry.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <set>
+#include <string>
 #include <thread>
 #include <variant>
 
@@ -91,6 +95,33 @@ TEST(Telemetry, KeepsTheLastRateWithoutNewTicks) {
   root.file("proc/stat", "cpu" + core + " 1 0 0 1 0 0 0 0\n");
   reader.read();
   EXPECT_DOUBLE_EQ(reader.read().devices[0].core_utilisation[0], 0.5);
+}
+
+TEST(Telemetry, TellsOtherProgramsFromTheHost) {
+  Machine machine({.cpu_devices = 2});
+  std::set<int> threads;
+  for (const DeviceInfo& info : machine.info().devices) {
+    for (const auto& core : info.hardware_threads) threads.insert(core.begin(), core.end());
+  }
+  FakeRoot root;
+  const auto write = [&](int user, int idle, int steal) {
+    std::string text;
+    for (const int thread : threads) {
+      text += fmt::format("cpu{} {} 0 0 {} 0 0 0 {}\n", thread, user, idle, steal);
+    }
+    root.file("proc/stat", text);
+  };
+  write(0, 0, 0);
+  TelemetryReader reader(machine, root.path());
+  EXPECT_FALSE(reader.read().others);
+  write(60, 20, 20);
+  const Telemetry t = reader.read();
+  ASSERT_TRUE(t.others);
+  const auto n = static_cast<double>(threads.size());
+  EXPECT_EQ(t.others->threads, static_cast<int>(threads.size()));
+  EXPECT_DOUBLE_EQ(t.others->host, 0.2 * n);
+  EXPECT_NEAR(t.others->programs, std::max(0.0, 0.6 * n - t.lab_cpu), 1e-9);
+  EXPECT_FALSE(reader.read().others) << "no ticks have passed";
 }
 
 TEST(Telemetry, GivesReasonsForMissingValues) {

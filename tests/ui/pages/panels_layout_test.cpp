@@ -398,8 +398,78 @@ TEST(Pages, TheStatusBarShowsTheLabsShareOfTheCores) {
     lab.frames(3);
     return lab.backend.find("status/lab_cpu")->label;
   };
-  EXPECT_EQ(said(0.014), "lab uses 0.01 cores");
-  EXPECT_EQ(said(1.26), "lab uses 1.26 cores");
+  EXPECT_EQ(said(0.014), "lab uses 0.0 cores");
+  EXPECT_EQ(said(1.26), "lab uses 1.3 cores");
+}
+
+TEST(Pages, TheStatusBarTellsOtherProgramsFromTheLab) {
+  Lab lab(ui::Model(machine_of(1)));
+  lab.open(Page::Devices);
+  double now_s = 0;
+  const auto read = [&](const OtherLoad& others) {
+    Telemetry one = telemetry(lab.model.devices(), ++now_s, 1);
+    one.lab_cpu = 0.04;
+    one.others = others;
+    lab.model.apply(event(0, now_s, one));
+    lab.frames(3);
+    return lab.backend.find("status/lab_cpu")->label;
+  };
+  EXPECT_EQ(read({.programs = 1.94, .host = 0.01, .threads = 2}), "lab 0.0, others 1.9 of 2 cores");
+  EXPECT_EQ(read({.programs = 1.5, .host = 0.4, .threads = 2}),
+            "lab 0.0, others 1.5, host 0.4 of 2 cores");
+  EXPECT_EQ(lab.backend.find("devices/cores_in_use")->value, "2.0 %, 75.0 %, 20.0 %");
+  EXPECT_EQ(read({.programs = 1.5, .host = 0, .threads = 4}),
+            "lab 0.0, others 1.5 of 4 hardware threads");
+}
+
+TEST(Pages, TheChartOfDevicesNamesTimeAndAllDevices) {
+  Lab lab(ui::Model(machine_of(2)));
+  for (int second = 1; second <= 60; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), second, 1);
+    one.devices[1].utilisation = 0.5;
+    one.lab_cpu = 0.2;
+    one.others = OtherLoad{.programs = 2.5, .host = 0.3, .threads = 4};
+    lab.model.apply(event(0, second, one));
+  }
+  lab.open(Page::Devices);
+  const auto point_at = [&] {
+    const WidgetRect plot = *lab.backend.find("devices/plot");
+    lab.backend.move_to({(plot.min.x + plot.max.x) / 2, (plot.min.y + plot.max.y) / 2});
+    lab.frames(3);
+    return lab.backend.find("devices/plot/tooltip")->value;
+  };
+  const std::string load = point_at();
+  EXPECT_NE(load.find(" s ago: cpu:0 100 %, cpu:1 50 %"), std::string::npos) << load;
+  lab.click("devices/quantity/Cores");
+  const std::string users = point_at();
+  EXPECT_NE(users.find(" s ago: lab 0.2, other programs 2.5, host 0.3"), std::string::npos)
+      << users;
+}
+
+TEST(Pages, ADraggedChartOfDevicesGoesBackToNow) {
+  Lab lab(ui::Model(machine_of(1)));
+  for (int second = 1; second <= 60; ++second) {
+    lab.model.apply(event(0, second, telemetry(lab.model.devices(), second, 0.5)));
+  }
+  lab.open(Page::Devices);
+  EXPECT_FALSE(lab.visible("devices/back_to_now"));
+  const WidgetRect plot = *lab.backend.find("devices/plot");
+  const ImVec2 from = NullBackend::centre(plot);
+  lab.backend.move_to(from);
+  lab.frame();
+  lab.backend.mouse(0, true);
+  lab.frame();
+  for (int step = 1; step <= 4; ++step) {
+    lab.backend.move_to({from.x + 20.0F * static_cast<float>(step), from.y});
+    lab.frame();
+  }
+  lab.backend.mouse(0, false);
+  lab.frames(3);
+  const std::string now = plot.value;
+  EXPECT_NE(lab.backend.find("devices/plot")->value, now);
+  lab.click("devices/back_to_now");
+  EXPECT_EQ(lab.backend.find("devices/plot")->value, now);
+  EXPECT_FALSE(lab.visible("devices/back_to_now"));
 }
 
 TEST(Pages, TheListOfDevicesTellsCpuDevicesApart) {

@@ -1,4 +1,6 @@
 // The chart of the devices' recent telemetry.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
 #include "ui/plot/plot.h"
 
@@ -17,10 +20,10 @@ namespace {
 
 // A quantity of the chart.
 struct Quantity {
-  const char* name;  // LAB_TEXT
-  const char* text;  // LAB_TEXT
-  Column64 Curves::*column;
-  double factor;  // from the column to the unit of the axis
+  const char* name;          // LAB_TEXT
+  const char* text;          // LAB_TEXT
+  Column64 Curves::*column;  // null: who uses the cores, of the whole machine
+  double factor;             // from the column to the unit of the axis
   const char* unit;
   std::optional<double> min = {}, max = {};
   Maybe<double> DeviceTelemetry::*of_cpu = nullptr;  // the reading; null: always known or never
@@ -31,6 +34,10 @@ constexpr std::array kQuantities = {
     Quantity{LAB_TEXT("Utilisation"),
              LAB_TEXT("Share of time each device was busy with any program."), &Curves::utilisation,
              100, "%", 0, 100, &DeviceTelemetry::utilisation, &GpuTelemetry::utilisation},
+    Quantity{LAB_TEXT("Cores"),
+             LAB_TEXT("Who keeps the cores of the CPU devices busy, stacked: the lab, other "
+                      "programs, and the host of a virtual machine."),
+             nullptr, 1, "", 0},
     Quantity{LAB_TEXT("Memory"),
              LAB_TEXT("Share of each memory in use by any program: the main memory, which all CPU "
                       "devices share, and each GPU's."),
@@ -87,15 +94,31 @@ bool has_number(const Column64& readings) {
   return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
 }
 
+// "31 s ago", "3.2 min ago", "now".
+std::string time_text(double seconds_ago) {
+  if (seconds_ago < 0.5) return tr("now");
+  return seconds_ago < 120 ? trf("{:.0f} s ago", seconds_ago)
+                           : trf("{:.1f} min ago", seconds_ago / 60);
+}
+
+std::string value_text(const Quantity& quantity, double value) {
+  const std::string_view unit = quantity.unit;
+  if (unit == "%") return percent(value / 100);
+  if (unit == "Hz") return format_si(value, "Hz");
+  return unit.empty() ? fmt::format("{:.1f}", value) : fmt::format("{:.0f} {}", value, unit);
+}
+
 // The lines of the chart and the values they refer to.
 struct Lines {
   std::vector<std::vector<double>> x, y;
+  std::vector<std::vector<double>> low;  // of stacked lines: the line below; otherwise empty
   std::vector<plot::Series> series;
   std::vector<const DeviceInfo*> devices;  // of the series; null if the lab does not compute on it
 
   explicit Lines(std::size_t most) {
     x.reserve(most);
     y.reserve(most);
+    low.reserve(most);
   }
 
   // Shifts the times so that now is 0.
@@ -127,6 +150,53 @@ struct Lines {
     devices.push_back(entry.info);
   }
 
+  // Lines on top of each other; each value is the distance to the line below it.
+  void add_core_use(const Ui& ui, const CoreUse& use, double now_s) {
+    const Theme& t = *ui.theme;
+    const std::array<std::pair<const char*, const Column64*>, 3> parts = {
+        std::pair{tr("lab"), &use.lab},
+        {tr("other programs"), &use.programs},
+        {tr("host"), &use.host}};
+    const std::array colors = {t.accent, t.muted, t.warning};
+    std::vector<double> below(use.t_s.size(), 0);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto& [label, column] = parts.at(i);
+      if (i == 2 && std::ranges::all_of(*column, [](double v) { return v <= 0; })) continue;
+      low.push_back(below);
+      std::vector<double>& top = y.emplace_back(below);
+      std::vector<double>& times = x.emplace_back();
+      for (std::size_t at = 0; at < top.size(); ++at) {
+        top[at] += (*column)[at];
+        times.push_back(use.t_s[at] - now_s);
+      }
+      below = top;
+      plot::Series s;
+      s.label = label;
+      s.color = colors.at(i);
+      s.x = times;
+      s.y = top;
+      s.low = low.back();
+      s.high = top;
+      series.push_back(std::move(s));
+      devices.push_back(nullptr);
+    }
+  }
+
+  // "31 s ago: cpu:0 100 %, cpu:1 98 %": every line at the time of one of its points.
+  std::string at_time(const Quantity& quantity, double time, double unit_s) const {
+    std::string values;
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      const auto next = std::ranges::lower_bound(x[i], time);
+      if (next == x[i].end()) continue;
+      const auto at = static_cast<std::size_t>(next - x[i].begin());
+      const double value = y[i][at] - (i < low.size() ? low[i][at] : 0);
+      if (!std::isfinite(value)) continue;
+      if (!values.empty()) values += tr(", ");
+      values += fmt::format("{} {}", series[i].label, value_text(quantity, value));
+    }
+    return trf("{}: {}", time_text(-time * unit_s), values);
+  }
+
   // The series of a device with the same cores, whose readings are the same.
   std::optional<std::size_t> same_cores(const DeviceInfo* info) const {
     if (info == nullptr || info->cores.empty()) return {};
@@ -152,6 +222,7 @@ double shown_s(const Lines& lines) {
 // Why nothing is drawn: the reason of the first device that has been read.
 std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries,
                       const Quantity& quantity) {
+  if (quantity.column == nullptr) return tr("No reading yet");
   const Maybe<double>* missing = nullptr;
   for (const DeviceEntry& entry : entries) {
     if (entry.gpu != nullptr) {
@@ -164,6 +235,18 @@ std::string why_empty(const Panel& p, const std::vector<DeviceEntry>& entries,
     if (missing != nullptr && !*missing) return trf("Not available: {}.", tr(missing->reason()));
   }
   return tr("No reading yet");
+}
+
+// After a drag or a zoom: shows the last minutes again, beside the choice of the quantity.
+void back_button(const Panel& p, const char* plot) {
+  plot::PlotState& state = p.ui.plots[plot];
+  if (!state.x && !state.y) return;
+  ImGui::SameLine(0, p.ui.px(12));
+  const std::string label = state.x ? tr("Back to now") : tr("Reset view");
+  if (button(p.ui, "devices/back_to_now", label, {.hint = tr("Or double-click the chart")})) {
+    state.x.reset();
+    state.y.reset();
+  }
 }
 
 }  // namespace
@@ -181,10 +264,15 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   std::vector<std::string> names;
   for (const Quantity& one : all) names.emplace_back(one.name);
   segmented(p.ui, "devices/quantity", "", names, chosen);
-  Lines lines(entries.size());
-  for (const DeviceEntry& entry : entries) {
-    if (entry.absent != nullptr) continue;
-    lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
+  constexpr std::size_t kUsers = 3;  // lines of the cores' users
+  Lines lines(std::max(entries.size(), kUsers));
+  if (quantity.column == nullptr) {
+    lines.add_core_use(p.ui, p.model.core_use(), p.model.now_s());
+  } else {
+    for (const DeviceEntry& entry : entries) {
+      if (entry.absent != nullptr) continue;
+      lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
+    }
   }
   const std::string empty = why_empty(p, entries, quantity);
   const double shown = shown_s(lines);
@@ -193,13 +281,24 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   for (std::vector<double>& times : lines.x) {
     for (double& time : times) time /= unit_s;
   }
+  for (std::size_t i = 0; i < lines.series.size(); ++i) {
+    lines.series[i].describe = [&lines, &quantity, i, unit_s](std::size_t at) {
+      return lines.at_time(quantity, lines.x[i][at], unit_s);
+    };
+  }
   // A zoom is kept per path and in its unit.
-  plot::draw(p.ui, in_minutes ? "devices/plot_minutes" : "devices/plot",
+  const char* const path = in_minutes ? "devices/plot_minutes" : "devices/plot";
+  back_button(p, path);
+  std::optional<double> most = quantity.max;
+  if (quantity.column == nullptr && p.model.core_use().threads > 0) {
+    most = p.model.core_use().threads;
+  }
+  plot::draw(p.ui, path,
              {.x = {.label = in_minutes ? tr("minutes") : tr("seconds"),
                     .min = -shown / unit_s,
                     .max = 0,
                     .zero = tr("now")},
-              .y = {.unit = quantity.unit, .min = quantity.min, .max = quantity.max}},
+              .y = {.unit = quantity.unit, .min = quantity.min, .max = most}},
              lines.series, {.height = 210, .grows = true, .empty_text = empty}, p.out);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/core/events/gpu_text.h"
@@ -154,6 +155,22 @@ void main_memory(const Panel& p) {
   }
 }
 
+// Who keeps the cores busy, once for all CPU devices.
+void cores_in_use(const Panel& p) {
+  const CoreUse& use = p.model.core_use();
+  if (use.t_s.empty() || use.threads == 0) return;
+  const Theme& t = *p.ui.theme;
+  caption(p.ui, tr("Cores in use"));
+  body(p.ui, core_use_text(p.model));
+  const auto part = [&](const Column64& column, ImU32 color) {
+    return BarPart{column.back() / use.threads, color};
+  };
+  stacked_bar(
+      p.ui, "devices/cores_in_use",
+      std::array{part(use.lab, t.accent), part(use.programs, t.muted), part(use.host, t.warning)},
+      core_use_hint(p.model));
+}
+
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   DevicesForm& form = p.view.forms.devices;
@@ -193,6 +210,7 @@ void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const Card card(p, "devices/machine", tr("This machine"));
   if (!card) return;
+  cores_in_use(p);
   main_memory(p);
   split_field(p);
   FactColumns facts(p);

@@ -117,6 +117,22 @@ void send_and_show(const Panel& p, Command command) {
   p.view.to_top = true;
 }
 
+void busy_cores_note(const Panel& p) {
+  constexpr double kNotable = 0.1;  // of all cores
+  const Page page = p.view.page;
+  const CoreUse& use = p.model.core_use();
+  const double others = use.others_lately();
+  if ((!entry_of(page).timed && page != Page::Training) || busy(p)) return;
+  if (others < kNotable * use.threads || use.threads == 0) return;
+  const std::string cores = of_cores(p.model, others);
+  const std::string text =
+      use.host.back() > use.programs.back()
+          ? trf("The host of this virtual machine takes {} now; results will vary.", cores)
+          : trf("Other programs use {} now; results will vary.", cores);
+  footnote(p.ui, text);
+  record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
+}
+
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    std::string_view basis) {
   constexpr double kLong_s = 3600;
@@ -460,6 +476,7 @@ bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOp
 void form_actions(const Panel& p, float units, const std::function<void()>& draw) {
   if (!p.folded()) {
     draw();
+    busy_cores_note(p);
     return;
   }
   ImGuiWindow* window = ImGui::GetCurrentWindow();
@@ -479,6 +496,7 @@ void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
                            void (*results)(const Panel&), float form_units) {
   if (p.folded()) {
     form(p);
+    busy_cores_note(p);  // the buttons of the form are beside its title
     const StretchedArea area(p);
     results(p);
     return;

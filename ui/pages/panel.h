@@ -62,6 +62,10 @@ bool stop_instead(const Panel& p, Page page);
 // Sends a run whose results are at the top of the page, and scrolls there.
 void send_and_show(const Panel& p, Command command);
 
+// Warns beside the main button of a page that measures, while other programs keep the cores busy;
+// nothing while a job runs.
+void busy_cores_note(const Panel& p);
+
 // How long a run takes, to be drawn above its button; nothing without cases. The hint says on what
 // it rests.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,

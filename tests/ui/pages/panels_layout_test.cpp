@@ -422,6 +422,29 @@ TEST(Pages, TheStatusBarTellsOtherProgramsFromTheLab) {
             "lab 0.0, others 1.5 of 4 hardware threads");
 }
 
+TEST(Pages, BusyCoresAreAnnouncedBesideTheRunButton) {
+  for (const float width : {1280.0F, 960.0F}) {
+    for (const Page page :
+         {Page::Tour, Page::Learn, Page::Transfers, Page::Matmul, Page::Training, Page::Scaling}) {
+      SCOPED_TRACE(ui::key_of(page));
+      Lab lab(make_scene(page, Scene::Empty), 1, {width, 2400});
+      const std::string note = std::string(ui::key_of(page)) + "/busy_cores";
+      const auto read = [&](double t_s, double programs) {
+        Telemetry one = telemetry(lab.model.devices(), t_s, 1);
+        one.others = OtherLoad{.programs = programs, .host = 0, .threads = 4};
+        lab.model.apply(event(0, t_s, one));
+      };
+      read(1001, 0.1);
+      lab.open(page);
+      EXPECT_FALSE(lab.visible(note)) << "the cores are idle";
+      for (int second = 2; second < 10; ++second) read(1000 + second, 3.9);
+      lab.frames(6);
+      EXPECT_EQ(lab.backend.find(note)->label,
+                "Other programs use 3.9 of 4 cores now; results will vary.");
+    }
+  }
+}
+
 TEST(Pages, TheChartOfDevicesNamesTimeAndAllDevices) {
   Lab lab(ui::Model(machine_of(2)));
   for (int second = 1; second <= 60; ++second) {

@@ -298,6 +298,7 @@ void draw_scaling_form(const Panel& p) {
   } else {
     if (error.empty() && !runs(p, Page::Scaling)) measure_note(p, form);
     measure_button(p, form, error);
+    busy_cores_note(p);
     ImGui::Dummy({1, p.ui.px(4)});
     heading(p.ui, tr("Prediction"));
     prediction_fields(p, form);

@@ -169,6 +169,7 @@ void head_button(const Panel& p) {
                    : trf("About {:.0f} s",
                          tour_duration_s(StartTour{}.seconds, timed_devices(p).size())));
   mark_key(p);
+  busy_cores_note(p);
   ImGui::PopStyleVar();
 }
 

@@ -23,7 +23,7 @@ class KeyLatch {
   void button(int button, bool down, PointerPlace at);
 
   // Moves on to the next frame. Events are taken in order up to the first that changes something a
-  // second time.
+  // second time, or a modifier after a press.
   void next_frame();
 
   // State of this frame.

@@ -31,6 +31,30 @@ TEST(KeyLatch, KeepsAChordTogether) {
   EXPECT_FALSE(latch.key_down(kControl) || latch.key_down(kTwo));
 }
 
+TEST(KeyLatch, KeepsAChordWhoseModifierIsReleasedFirst) {
+  KeyLatch latch;
+  latch.key(kControl, true);
+  latch.next_frame();
+  latch.key(kTwo, true);
+  latch.key(kControl, false);
+  latch.key(kTwo, false);
+  latch.next_frame();
+  EXPECT_TRUE(latch.key_down(kControl) && latch.key_down(kTwo));
+  latch.next_frame();
+  EXPECT_FALSE(latch.key_down(kControl) || latch.key_down(kTwo));
+}
+
+TEST(KeyLatch, MakesNoChordOfAKeyBeforeTheModifier) {
+  KeyLatch latch;
+  latch.key(kTwo, true);
+  latch.key(kControl, true);
+  latch.next_frame();
+  EXPECT_TRUE(latch.key_down(kTwo));
+  EXPECT_FALSE(latch.key_down(kControl));
+  latch.next_frame();
+  EXPECT_TRUE(latch.key_down(kControl));
+}
+
 TEST(KeyLatch, ShowsEveryTapOfADoubleClick) {
   KeyLatch latch;
   for (const bool down : {true, false, true, false}) latch.button(0, down, {10, 20});

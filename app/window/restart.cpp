@@ -35,6 +35,20 @@ std::vector<std::string> read_args(const fs::path& file) {
   return args;
 }
 
+// The option takes no 0, so that one given earlier is removed.
+void set_emulated_gpus(std::vector<std::string>& args, int gpus) {
+  const std::string option = "--emulated-gpus";
+  for (auto arg = args.begin(); arg != args.end();) {
+    if (*arg != option && !arg->starts_with(option + "=")) {
+      ++arg;
+      continue;
+    }
+    const bool has_value = *arg == option && arg + 1 != args.end();
+    arg = args.erase(arg, arg + (has_value ? 2 : 1));
+  }
+  if (gpus > 0) args.insert(args.end(), {option, std::to_string(gpus)});
+}
+
 }  // namespace
 
 RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
@@ -61,6 +75,7 @@ RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
   if (wish.cpu_devices) {  // the last of several counts
     plan.args.insert(plan.args.end(), {"--cpu-devices", std::to_string(*wish.cpu_devices)});
   }
+  if (wish.emulated_gpus) set_emulated_gpus(plan.args, *wish.emulated_gpus);
   return plan;
 }
 

@@ -43,6 +43,19 @@ TEST(Restart, AddsTheWakeOptionOnce) {
   EXPECT_EQ(plan_restart({.wake_gpus = true}, again.dir.path()).args.size(), 2U);
 }
 
+TEST(Restart, ReplacesTheNumberOfEmulatedGpus) {
+  const Self self("/bin/sh", std::string("device-lab\0--emulated-gpus\0"
+                                         "1\0--theme\0dark\0"
+                                         "--emulated-gpus=3\0",
+                                         60));
+  const auto args = [&](int gpus) {
+    return plan_restart({.emulated_gpus = gpus}, self.dir.path()).args;
+  };
+  EXPECT_EQ(args(2),
+            (std::vector<std::string>{"device-lab", "--theme", "dark", "--emulated-gpus", "2"}));
+  EXPECT_EQ(args(0), (std::vector<std::string>{"device-lab", "--theme", "dark"}));
+}
+
 TEST(Restart, PlansForThisProgram) {
   const RestartPlan plan = plan_restart({});
   EXPECT_EQ(fs::path(plan.file).filename().string().rfind("test_", 0), 0U) << plan.file;

@@ -57,6 +57,7 @@ std::vector<std::pair<std::string, const char*>> shortcuts() {
       {tr("Arrows, Enter"), tr("Move between controls, activate one")},
       {tr("Drag, Ctrl+wheel"), tr("Pan and zoom a plot")},
       {tr("Right drag, double click"), tr("Zoom to a box, reset the view")},
+      {tr("Right click"), tr("Menu of a plot: log axes, data, CSV, PNG")},
       {"F1  ?", tr("This list")},
   };
 }
@@ -83,14 +84,24 @@ void draw_cancel_dialog(const Panel& p) {
   title(ui, tr("Stop this job?"));
   body(ui, trf("{} is running. Results measured so far are kept.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
+  // First, so that Enter presses it.
+  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"})) {
+    p.view.confirm_cancel = false;
+  }
+  ImGui::SameLine(0, ui.px(8));
   if (button(ui, "confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
     cancel(p);
     p.view.confirm_cancel = false;
   }
-  ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"}))
-    p.view.confirm_cancel = false;
   ImGui::EndPopup();
+}
+
+std::string emulation_text(int gpus) {
+  if (gpus == 0) return tr("The lab restarts without emulated GPUs, which takes about a second.");
+  return trf(
+      "The lab restarts with {} GPUs, emu:0 to emu:{}, that the CPU emulates: their results "
+      "are right, their times mean nothing.",
+      gpus, gpus - 1);
 }
 
 // Asks for confirmation before the program restarts.
@@ -101,6 +112,7 @@ void draw_restart_dialog(const Panel& p) {
   const int devices = wish.cpu_devices.value_or(0);
   title(ui,
         devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
+  if (wish.emulated_gpus) body(ui, emulation_text(*wish.emulated_gpus));
   if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
   if (devices > 1) {
     body(ui, trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
@@ -111,7 +123,7 @@ void draw_restart_dialog(const Panel& p) {
     body(ui, tr("It then continues in this lesson and measures it."));
   }
   if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
-  body(ui, tr("Settings are kept. Results and tensors on screen are lost."));
+  body(ui, tr(kKeptByRestart));
   if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
   const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");

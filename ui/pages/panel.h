@@ -90,6 +90,11 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
                     std::string_view hint, const RestartLab& wish);
 
+// LAB_TEXT
+inline constexpr const char* kKeptByRestart = LAB_TEXT(
+    "Settings, the log and finished training runs are kept; other results and all tensors "
+    "are lost.");
+
 // Says that other programs used the cores during a run; nothing for a share of 0.
 void others_note(const Panel& p, std::string_view path, double share);
 

@@ -13,12 +13,13 @@ int cpu_devices_now(const Panel& p) {
       std::ranges::count_if(p.model.devices(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
 }
 
-void split_cpu_button(const Panel& p, std::string_view page, int devices, ButtonKind kind) {
+void split_cpu_button(const Panel& p, std::string_view page, int devices, ButtonKind kind,
+                      std::string_view label) {
   const std::string path = fmt::format("{}/split", page);
+  const std::string usual = devices > 1 ? trf("Split the CPU into {} devices", devices)
+                                        : std::string(tr("Join the CPU's cores"));
   const bool clicked =
-      button(p.ui, path,
-             devices > 1 ? trf("Split the CPU into {} devices", devices)
-                         : std::string(tr("Join the CPU's cores")),
+      button(p.ui, path, label.empty() ? std::string_view(usual) : label,
              {.kind = kind,
               .hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
               .width = -1});

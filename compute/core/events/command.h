@@ -385,7 +385,8 @@ struct OpenFolderOf {
 // recovered only in a new process. With `wake_gpus`, sleeping GPUs are woken for use.
 struct RestartLab {
   bool wake_gpus = false;
-  std::optional<int> cpu_devices = {};  // to split the cores into
+  std::optional<int> cpu_devices = {};    // to split the cores into
+  std::optional<int> emulated_gpus = {};  // to add
 };
 
 using Command =

@@ -389,6 +389,26 @@ TEST(Pages, TheNumberOfCpuDevicesStartsAsItIs) {
   EXPECT_EQ(save_view(lab.view).at("devices.cpu_devices"), "3");
 }
 
+TEST(Pages, DevicesOfferEmulatedGpusWhereThereAreNone) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Devices);
+  lab.click("devices/list/absent/0");
+  lab.click("devices/emulate");
+  EXPECT_TRUE(lab.sent<RestartLab>().empty()) << "not before it is confirmed";
+  lab.click("restart/yes");
+  ASSERT_EQ(lab.sent<RestartLab>().size(), 1U);
+  EXPECT_EQ(lab.sent<RestartLab>()[0].emulated_gpus, 2);
+}
+
+TEST(Pages, TheSplitButtonNamesItsEffect) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Devices);
+  lab.click("devices/cpu_devices/less");
+  EXPECT_EQ(lab.backend.find("devices/split")->label, "Restart with 1 device");
+  EXPECT_NE(lab.backend.find("devices/restart")->label.find("training runs are kept"),
+            std::string::npos);
+}
+
 TEST(Pages, TheStatusBarShowsTheLabsShareOfTheCores) {
   Lab lab(ui::Model(machine_of(1)));
   const auto said = [&](double cores) {

@@ -161,7 +161,8 @@ struct Lines {
     std::vector<double> below(use.t_s.size(), 0);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto& [label, column] = parts.at(i);
-      if (i == 2 && std::ranges::all_of(*column, [](double v) { return v <= 0; })) continue;
+      constexpr double kShown = 0.05;  // less is 0.0 in texts
+      if (i == 2 && std::ranges::all_of(*column, [](double v) { return v < kShown; })) continue;
       low.push_back(below);
       std::vector<double>& top = y.emplace_back(below);
       std::vector<double>& times = x.emplace_back();
@@ -299,7 +300,7 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
                     .max = 0,
                     .zero = tr("now")},
               .y = {.unit = quantity.unit, .min = quantity.min, .max = most}},
-             lines.series, {.height = 210, .grows = true, .empty_text = empty}, p.out);
+             lines.series, {.height = 170, .grows = true, .empty_text = empty}, p.out);
 }
 
 }  // namespace lab::ui

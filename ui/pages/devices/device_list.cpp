@@ -192,8 +192,12 @@ void split_field(const Panel& p) {
   if (wanted == now) {
     if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
-    note_box(p.ui, "devices/restart", trf("{} now, {} after a restart of the lab.", now, wanted));
-    split_cpu_button(p, "devices", static_cast<int>(wanted));
+    split_cpu_button(p, "devices", static_cast<int>(wanted),
+                     wanted == 1 ? std::string(tr("Restart with 1 device"))
+                                 : trf("Restart with {} devices", wanted));
+    const std::string kept = trf("{} now. {}", now, tr(kKeptByRestart));
+    footnote(p.ui, kept);
+    record_item(p.ui, "devices/restart", "note", kept);
   }
 }
 

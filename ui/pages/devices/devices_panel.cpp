@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "compute/core/events/core_text.h"
 #include "compute/core/events/gpu_text.h"
@@ -18,6 +20,9 @@ Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   if (!value) return Maybe<std::string>::missing(value.reason());
   return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
 }
+
+// The detail that is shown with the tensors that it limits.
+constexpr std::string_view kMemoryLimit = "Memory limit";
 
 void load_fact(const Panel& p, const DeviceTelemetry& last) {
   const Maybe<double>& load = last.utilisation;
@@ -88,6 +93,13 @@ void tensor_bar(const Panel& p, const std::string& path, const DeviceEntry& entr
   bar(p.ui, path,
       limit > 0 ? static_cast<double>(last.lab_used_bytes) / static_cast<double>(limit) : 0,
       entry.color);
+  const auto& all = entry.info->details;
+  const auto why =
+      std::ranges::find(all, kMemoryLimit, &std::pair<std::string, std::string>::first);
+  if (why == all.end()) return;
+  const std::string note = trf("Limit: {}", tr(why->second));
+  footnote(p.ui, note);
+  record_item(p.ui, path + "_limit", "note", note);
 }
 
 // "1 x 260 MiB, shared with cpu:1".
@@ -133,7 +145,9 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
               tr("As numbered by the operating system."));
     facts.add(tr("Worker threads"), std::to_string(info.threads));
   }
-  for (const auto& [label, value] : info.details) facts.add(tr(label), std::string(tr(value)));
+  for (const auto& [label, value] : info.details) {
+    if (label != kMemoryLimit) facts.add(tr(label), std::string(tr(value)));
+  }
 }
 
 // A device without NVML: what it does now, and below what it is.
@@ -155,6 +169,9 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
       core_bars(p, path + "/cores", info, last, entry.color);
     } else {
       body(p.ui, tr(kEmulatedGpu));
+      restart_button(p, "devices/no_emulation", tr("Restart without emulated GPUs"),
+                     tr("Restarts the lab, which takes about a second, and returns to this page"),
+                     {.emulated_gpus = 0});
     }
     row.next();  // the gutter
     row.next();
@@ -164,11 +181,23 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
   details(p, info, last);
 }
 
+bool emulates_gpus(const Panel& p) {
+  return std::ranges::any_of(p.model.devices(),
+                             [](Device d) { return d.kind == DeviceKind::Emulated; });
+}
+
 void absent_card(const Panel& p, const DeviceEntry& entry) {
   const Card card(p, "devices/" + entry.key, trf("No {}", entry.absent->what));
   if (!card) return;
   muted(p.ui, tr(entry.absent->reason));
   body(p.ui, tr("Everything in the lab also works on the CPU."));
+  constexpr int kOffered = 2;  // several, for experiments between GPUs
+  if (emulates_gpus(p)) return;
+  muted(p.ui, tr("The CPU can emulate GPUs, to try copies to a GPU and training on several: right, "
+                 "not fast, never timed."));
+  restart_button(p, "devices/emulate", trf("Restart with {} emulated GPUs", kOffered),
+                 tr("Restarts the lab, which takes about a second, and returns to this page"),
+                 {.emulated_gpus = kOffered});
 }
 
 // Errors that need attention, whatever is selected.

@@ -496,6 +496,7 @@ bool Model::warned(JobId job) const {
 
 LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
   const std::time_t now = clock_();
+  ++logged_;
   for (auto entry = log_.rbegin(); job != 0 && entry != log_.rend() && entry->job == job; ++entry) {
     if (entry->severity != severity || entry->text != text) continue;
     entry->when = now;

@@ -198,6 +198,7 @@ class Model {
   const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
   const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
   const std::deque<LogEntry>& log() const { return log_; }
+  std::int64_t logged() const { return logged_; }  // lines so far, with repetitions
 
  private:
   void on(const Event& e, const JobStarted& p);
@@ -293,6 +294,7 @@ class Model {
   std::deque<TrainingRun> runs_;
   std::vector<TrainingRate> rates_;
   std::deque<LogEntry> log_;
+  std::int64_t logged_ = 0;
 };
 
 }  // namespace lab::ui

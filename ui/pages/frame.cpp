@@ -303,18 +303,20 @@ void job_buttons(RightToLeft& at) {
 void job_progress(RightToLeft& at, const RunningJob& job) {
   Ui& ui = at.p.ui;
   std::string left = percent(job.done);
-  if (job.left_s) left = trf("{}, {} left", left, format_seconds(*job.left_s));
+  if (job.left_s) left = trf("{}, {} left", left, about(*job.left_s));
   const bool held = paused(at.p);
   const bool endless = !held && job.done <= 0 && !job.left_s;  // or too young to tell
   if (held) {
     left = trf("paused at {}", percent(job.done));
   } else if (endless) {
-    left = trf("for {}", format_seconds(std::max(0.0, at.p.model.now_s() - job.started_t_s)));
+    left = trf("for {:.0f} s", std::floor(std::max(0.0, at.p.model.now_s() - job.started_t_s)));
   }
   ImFont* font = ui.fonts.caption;
   at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
   const float y = at.middle - font->FontSize / 2;
   draw_text(ImGui::GetWindowDrawList(), font, {at.x, y}, ui.theme->muted, left);
+  record_rect(ui, "status/left", "text", left, {}, true, {at.x, y},
+              {at.x + text_size(font, left).x, y + font->FontSize});
   if (at.p.width < 760 || endless) return;
   const float width = at.p.width < 1000 ? 120 : 200;
   at.take(width + 12);
@@ -327,11 +329,27 @@ struct Face {
   ImU32 color;
 };
 
+// A problem in the newest line of the log is shown until it is closed or another page is opened.
+void follow_log(const Panel& p) {
+  ViewState& view = p.view;
+  if (view.status_line != p.model.logged()) {
+    view.status_line = p.model.logged();
+    view.status_page = view.page;
+    view.status_dismissed = false;
+  }
+  if (view.page != view.status_page) view.status_dismissed = true;
+}
+
+bool shows_problem(const Panel& p) {
+  const auto& log = p.model.log();
+  return !p.model.job() && !p.view.status_dismissed && !log.empty() &&
+         log.back().severity != Severity::Info;
+}
+
 Face face_of(const Panel& p) {
   const Theme& theme = *p.ui.theme;
   if (p.model.job()) return {paused(p) ? kIconPause : kIconPlay, theme.accent};
-  const auto& log = p.model.log();
-  const Severity last = log.empty() ? Severity::Info : log.back().severity;
+  const Severity last = shows_problem(p) ? p.model.log().back().severity : Severity::Info;
   switch (last) {
     case Severity::Error: return {kIconError, theme.bad};
     case Severity::Warning: return {kIconWarning, theme.warning};
@@ -341,11 +359,22 @@ Face face_of(const Panel& p) {
 }
 
 // When idle, the bar shows the newest line of the log.
-std::string text_of(const Model& model) {
-  if (const auto& job = model.job()) {
+std::string text_of(const Panel& p) {
+  if (const auto& job = p.model.job()) {
     return job->what.empty() ? job->title : job->title + "   " + job->what;
   }
-  return model.log().empty() ? tr("Ready") : model.log().back().text;
+  const auto& log = p.model.log();
+  const bool closed = !log.empty() && log.back().severity != Severity::Info && !shows_problem(p);
+  return log.empty() || closed ? tr("Ready") : log.back().text;
+}
+
+void dismiss_button(RightToLeft& at) {
+  if (!shows_problem(at.p)) return;
+  at.take(40);
+  ImGui::SetCursorScreenPos({at.x, at.middle - at.p.ui.px(16)});
+  if (icon_button(at.p.ui, "status/dismiss", kIconClose, tr("Close; the log keeps this line"))) {
+    at.p.view.status_dismissed = true;
+  }
 }
 
 void job_text(const RightToLeft& at, float left) {
@@ -355,7 +384,7 @@ void job_text(const RightToLeft& at, float left) {
   const Face face = face_of(p);
   draw_icon(ImGui::GetWindowDrawList(), face.icon, {left, at.middle - side / 2}, side,
             styled(face.color));
-  const std::string text = text_of(p.model);
+  const std::string text = text_of(p);
   ImFont* font = ui.fonts.body;
   const ImVec2 pos(left + side + ui.px(8), at.middle - font->FontSize / 2);
   const float width = std::max(0.0F, at.x - pos.x - ui.px(12));
@@ -381,6 +410,8 @@ void draw_status_bar(const Panel& p) {
     job_buttons(at);
     job_progress(at, *p.model.job());
   }
+  follow_log(p);
+  dismiss_button(at);
   job_text(at, corner.x + ui.px(14));
 }
 

@@ -44,6 +44,9 @@ struct ViewState {
   JobId stopping_job = 0;                     // asked to stop after its epoch
   std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent
   double sent_t_s = 0;                        // lab time of that send
+  std::int64_t status_line = 0;               // Model::logged() that the status bar is about
+  Page status_page = Page::Tour;              // open when it arrived
+  bool status_dismissed = false;              // closed, or another page was opened
   plot::LinkedCursor cursor;                  // shared by the charts of a page
   std::map<std::string, PortraitLayout> portraits;  // pictures of machines, by path
   Forms forms;

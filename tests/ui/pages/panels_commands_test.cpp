@@ -439,6 +439,46 @@ TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
   EXPECT_FALSE(lab.visible("confirm/stop"));
 }
 
+TEST_F(PanelCommands, EnterInTheDialogOfEscapeStopsNothing) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  lab.press(GLFW_KEY_ENTER);
+  lab.frames(3);
+  EXPECT_TRUE(lab.sent<CancelJob>().empty());
+  EXPECT_FALSE(lab.visible("confirm/stop")) << "Enter keeps the job running";
+}
+
+TEST_F(PanelCommands, TheRemainingTimeIsInWholeSeconds) {
+  lab.model.apply(event(1, 1, JobStarted{"Matmul", StartMatmul{}}));
+  const auto said = [&](double left_s) {
+    lab.model.apply(event(1, 2, Progress{.done = 0.5, .what = "", .left_s = left_s}));
+    lab.frames(3);
+    return lab.backend.find("status/left")->label;
+  };
+  EXPECT_EQ(said(16.2), "50 %, about 16 s left");
+  EXPECT_EQ(said(0.992), "50 %, less than 1 s left");
+}
+
+TEST_F(PanelCommands, AFailureLeavesTheStatusBarWithItsPage) {
+  const auto fail = [&](JobId job) {
+    lab.model.apply(event(job, 1, JobStarted{"Matmul", StartMatmul{}}));
+    lab.model.apply(event(job, 2, JobFinished{Outcome::Failed, 1, "it failed"}));
+    lab.frames(3);
+    return lab.backend.find("status/job")->label;
+  };
+  lab.open(Page::Matmul);
+  EXPECT_EQ(fail(1), "Matmul failed: it failed");
+  lab.click("status/dismiss");
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+  EXPECT_FALSE(lab.visible("status/dismiss"));
+  EXPECT_EQ(fail(2), "Matmul failed: it failed");
+  lab.open(Page::Devices);
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+}
+
 TEST_F(PanelCommands, AnEmptyPageAsksBeforeItStopsAnothersJob) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.open(Page::Transfers);

@@ -19,9 +19,11 @@ TensorId next_id() {
   return ++last;
 }
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse(const std::string& text, bool holds_tensors) {
   throw Error(Errc::OutOfMemory,
-              trf("{}; free some tensors, or choose a smaller size or another device", text));
+              holds_tensors
+                  ? trf("{}; free some tensors, or choose a smaller size or another device", text)
+                  : trf("{}; choose a smaller size or another device", text));
 }
 
 }  // namespace
@@ -42,12 +44,14 @@ TensorId MemoryAccount::reserve(std::int64_t bytes, TensorInfo info) {
   if (bytes > free_bytes) {
     const auto [requested, free] = format_bytes_apart(bytes, free_bytes);
     refuse(trf("{}: {} requested, {} free of {}", to_string(device_), requested, free,
-               format_bytes(limit_bytes_)));
+               format_bytes(limit_bytes_)),
+           !live_.empty());
   }
   if (bytes > machine_bytes && bytes >= kMinQueryBytes) {
     const auto [requested, free] = format_bytes_apart(bytes, machine_bytes);
     refuse(trf("{}: {} requested, but only {} of the machine's memory is free", to_string(device_),
-               requested, free));
+               requested, free),
+           !live_.empty());
   }
   const TensorId id = next_id();
   info.id = id;

@@ -40,6 +40,16 @@ TEST(MemoryAccount, RejectsWithRequestedAndFreeBytes) {
   EXPECT_EQ(account.list().size(), 1U);
 }
 
+TEST(MemoryAccount, AdvisesToFreeTensorsOnlyWhereThereAreSome) {
+  MemoryAccount account(cpu(), 100);
+  try {
+    account.reserve(101, {});
+    FAIL() << "no exception was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("free some"), std::string::npos) << e.what();
+  }
+}
+
 TEST(MemoryAccount, RejectsMoreThanTheMachineHasLeft) {
   MemoryAccount account(cpu(0), 8 * kGiB, [] { return 100 * kMiB; });
   EXPECT_NO_THROW(account.reserve(100 * kMiB, {}));

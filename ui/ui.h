@@ -71,6 +71,12 @@ struct WidgetMemory {
     std::string text = {};
     double until_s = 0;
   };
+  struct Recall {             // Of the texts entered earlier in a field
+    std::size_t entered = 0;  // their number; another one starts anew
+    std::size_t back = 0;     // how many of them before the one being typed is shown
+    std::string typed = {};   // what Down returns to
+  };
+  std::map<std::string, Recall> recalls;  // by path
   std::map<std::string, Notice> notices;  // number fields that replaced what was typed, by path
   std::vector<Card> cards;                // open cards, outermost first
   std::vector<Table> tables;              // open tables, outermost first

@@ -108,6 +108,25 @@ void end_card(Ui& ui) {
   record_rect(ui, card.path, "card", card.title, card.note, true, min, max);
 }
 
+void begin_scroll(Ui& ui, std::string_view path, float most) {
+  const auto known = ui.memory.card_heights.find(std::string(path));
+  const float content = known == ui.memory.card_heights.end() ? 0 : ui.px(known->second);
+  const float natural = std::ceil(std::min(content, ui.px(most)));
+  const float left = std::floor(ImGui::GetContentRegionAvail().y);
+  const float height = std::max({1.0F, natural, std::min(std::ceil(content), left)});
+  grown_in_card(ui, height - std::max(1.0F, natural));
+  ImGui::BeginChild(std::string(path).c_str(), {0, height}, false, ImGuiWindowFlags_NavFlattened);
+}
+
+void end_scroll(Ui& ui, std::string_view path) {
+  const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
+  if (!window->SkipItems) {
+    remember_height(ui, ui.memory.card_heights[std::string(path)],
+                    window->DC.CursorMaxPos.y - window->DC.CursorStartPos.y);
+  }
+  ImGui::EndChild();
+}
+
 void grown_in_card(Ui& ui, float pixels) {
   if (!ui.memory.cards.empty()) ui.memory.cards.back().grown += pixels;
 }

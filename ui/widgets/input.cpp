@@ -55,8 +55,31 @@ FieldText::~FieldText() {
   ImGui::PopStyleColor(4);
 }
 
+namespace {
+
+struct RecallFrom {
+  std::span<const std::string> texts;
+  WidgetMemory::Recall& state;
+};
+
+// With this callback ImGui keeps Up and Down in the field.
+int recall(ImGuiInputTextCallbackData* data) {
+  const auto& [texts, state] = *static_cast<const RecallFrom*>(data->UserData);
+  if (state.entered != texts.size() || data->BufTextLen == 0) state = {.entered = texts.size()};
+  if (state.back == 0) state.typed.assign(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+  const bool older = data->EventKey == ImGuiKey_UpArrow;
+  if (state.back == (older ? texts.size() : 0)) return 0;
+  state.back = older ? state.back + 1 : state.back - 1;
+  const std::string& text = state.back == 0 ? state.typed : texts[texts.size() - state.back];
+  data->DeleteChars(0, data->BufTextLen);
+  data->InsertChars(0, text.c_str());
+  return 0;
+}
+
+}  // namespace
+
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
-                std::string_view text, std::string_view placeholder, std::string_view error) {
+                std::string_view text, std::string_view placeholder, const TextOptions& options) {
   if (ImGui::GetCurrentWindowRead()->SkipItems) return false;
   control_label(ui, label);
   const Field field = next_field(ui);
@@ -64,20 +87,23 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
   const ImGuiID id = ImGui::GetID(name.c_str());
   const bool was_hovered =
       ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
-  draw_field(ui, field, was_hovered, GImGui->ActiveId == id, !error.empty());
+  const bool wrong = options.invalid || !options.error.empty();
+  draw_field(ui, field, was_hovered, GImGui->ActiveId == id, wrong);
   bool changed = false;
   {
     const FieldText inside(ui, field, 0);
     const std::string ghost(placeholder);
     note_text(ui.fonts.body, ghost);
     note_text(ui.fonts.body, value);
-    changed = ImGui::InputTextWithHint(name.c_str(), ghost.c_str(), &value);
+    RecallFrom from{options.history, ui.memory.recalls[std::string(path)]};
+    changed = ImGui::InputTextWithHint(name.c_str(), ghost.c_str(), &value,
+                                       ImGuiInputTextFlags_CallbackHistory, recall, &from);
   }
   focus_ring(ui, {.min = field.min, .max = field.max, .id = id, .visible = true},
              ui.px(kControlRadius));
   hint(ui, text);
   record_rect(ui, path, "input", label, value, true, field.min, field.max);
-  field_error(ui, fmt::format("{}/error", path), error);
+  field_error(ui, fmt::format("{}/error", path), options.error);
   return changed;
 }
 

@@ -70,6 +70,11 @@ class Row {
   WidgetMemory::CardRow* outer_;               // restored as well
 };
 
+// A part of a card with content of its own scrolling: as high as the content, but at most `most`
+// units, or the height that the card has left. Always call end_scroll.
+void begin_scroll(Ui& ui, std::string_view path, float most);
+void end_scroll(Ui& ui, std::string_view path);
+
 // --- text -----------------------------------------------------------------------------------
 void title(Ui& ui, std::string_view text);
 void heading(Ui& ui, std::string_view text);   // within a card
@@ -125,10 +130,16 @@ bool input_number(Ui& ui, std::string_view path, std::string_view label, std::in
                   const NumberOptions& = {});
 bool input_number(Ui& ui, std::string_view path, std::string_view label, double& value,
                   const NumberOptions& = {});
-// With an error, the field has a red border and the sentence stands below it, as field_error().
+struct TextOptions {
+  std::string_view error = {};  // below the field, as field_error(), whose border is red then
+  bool invalid = false;         // a red border alone: the error is said elsewhere
+  // Texts entered earlier, oldest first, which Up and Down recall, as in a console.
+  std::span<const std::string> history = {};
+};
+// Up and Down stay in the field while it is edited.
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
                 std::string_view hint = {}, std::string_view placeholder = {},
-                std::string_view error = {});
+                const TextOptions& options = {});
 // What is wrong with the control above and what it accepts, recorded under `path`.
 void field_error(Ui& ui, std::string_view path, std::string_view sentence);
 // An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control

@@ -192,7 +192,7 @@ void split_field(const Panel& p) {
   if (wanted == now) {
     if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
-    split_cpu_button(p, "devices", static_cast<int>(wanted),
+    split_cpu_button(p, "devices", static_cast<int>(wanted), ButtonKind::Normal,
                      wanted == 1 ? std::string(tr("Restart with 1 device"))
                                  : trf("Restart with {} devices", wanted));
     const std::string kept = trf("{} now. {}", now, tr(kKeptByRestart));

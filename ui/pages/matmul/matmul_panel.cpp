@@ -102,7 +102,7 @@ void sizes_field(const Panel& p, Fields& fields, MatmulForm& form) {
   const char* const accepts = tr("Powers of two (from..to) or a comma-separated list (100,500).");
   const std::string fault = problem([&] { parse_counts(form.sizes); });
   input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes, accepts, "64..4096",
-             field_problem(fault, accepts));
+             {.error = field_problem(fault, accepts)});
 }
 
 void ladder_fields(const Panel& p, MatmulForm& form) {

@@ -75,7 +75,7 @@ void main_fields(const Panel& p, TransferForm& form) {
       tr("Powers of two (from..to) or a comma-separated list (4 KiB, 1 MiB).");
   const std::string fault = problem([&] { parse_byte_sizes(form.sizes); });
   input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes, accepts, "1 KiB..1 GiB",
-             field_problem(fault, accepts));
+             {.error = field_problem(fault, accepts)});
   fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::cache);
   fields.next();
@@ -113,7 +113,7 @@ void live_fields(const Panel& p, TransferForm& form) {
   const char* const repeats = tr("The size that \"Run live\" repeats.");
   const std::string fault = live_size_problem(form);
   input_text(p.ui, "transfers/live_size", tr("Size of one array"), form.live_size, repeats, "1 MiB",
-             field_problem(fault));
+             {.error = field_problem(fault)});
   fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::cache);
   if (!has_thread_counts(machine)) return;

@@ -83,7 +83,15 @@ TEST(MemoryPage, TheSeedRisesWithEachTensor) {
   lab.click("memory/make");
   ASSERT_EQ(lab.sent<MakeTensor>().size(), 1U);
   EXPECT_EQ(lab.sent<MakeTensor>()[0].seed, 0U);
-  EXPECT_EQ(lab.view.forms.memory.seed, 1);
+  const auto finish = [&](JobId job, Outcome outcome) {
+    lab.model.apply(event(job, 1, JobStarted{"Create tensor", lab.sent<MakeTensor>().back()}));
+    lab.model.apply(event(job, 2, JobFinished{outcome, 0, "no room", Errc::OutOfMemory}));
+    lab.frames(3);
+    return lab.view.forms.memory.seed;
+  };
+  EXPECT_EQ(finish(1, Outcome::Failed), 0) << "no tensor has that seed yet";
+  lab.click("memory/make");
+  EXPECT_EQ(finish(2, Outcome::Done), 1);
 }
 
 TEST(MemoryPage, NamesThePagesWhoseJobsRan) {
@@ -105,7 +113,7 @@ TEST(MemoryPage, NamesThePagesWhoseJobsRan) {
   lab.open(Page::Memory);
   EXPECT_TRUE(lab.visible("memory/plot/used/band/Tour"));
   EXPECT_FALSE(lab.visible("memory/plot/used/band/Memory"));
-  EXPECT_EQ(lab.backend.find("memory/history")->value, "Peak: 3.00 MiB on cpu:0");
+  EXPECT_EQ(lab.backend.find("memory/peaks")->label, "Peak: 3.00 MiB of 6.00 GiB on cpu:0");
   lab.model.apply(event(3, 101, JobStarted{"Transfers by size", StartTransfers{}}));
   read(150, 0);
   lab.frames(3);
@@ -206,8 +214,106 @@ TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
   EXPECT_EQ(lab.backend.find("memory/size")->label, "Elements: 1,048,576 x 4 B = 4.00 MiB");
   lab.view.forms.memory.shape = "1000000,1000000";
   lab.frames(2);
-  EXPECT_EQ(lab.backend.find("memory/size")->label,
-            "Elements: 1,000,000,000,000 x 4 B = 3.64 TiB, more than the memory limit of cpu:0");
+  EXPECT_EQ(lab.backend.find("memory/form_error")->label,
+            "The tensor needs 3.64 TiB, but cpu:0 has 6.00 GiB free of its limit of 6.00 GiB. "
+            "Choose a smaller shape.");
+  EXPECT_FALSE(lab.backend.find("memory/make")->enabled);
+}
+
+TEST(MemoryPage, NamesTheLimitOfTheDevice) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1400});
+  TensorList list;
+  list.tensors = {tensor(1, cpu(0), kGiB), tensor(2, cpu(0), kMiB), tensor(3, cpu(1), kMiB)};
+  lab.model.apply(event(0, 1, list));
+  lab.model.apply(event(0, 2, list));
+  lab.open(Page::Memory);
+  EXPECT_EQ(lab.backend.find("memory/use")->label, "1.00 GiB of 3.00 GiB in use on cpu:0");
+  EXPECT_EQ(lab.backend.find("memory/peaks")->label,
+            "Peak: 1.00 GiB of 3.00 GiB on cpu:0, 1.00 MiB of 3.00 GiB on cpu:1");
+  EXPECT_TRUE(lab.visible("memory/plot/used/reference/0")) << "cpu:0 is near its limit";
+  EXPECT_FALSE(lab.visible("memory/plot/used/reference/1"));
+  const auto row = [&](const char* path) { return lab.backend.find(path)->value; };
+  EXPECT_NE(row("memory/table/4").find("Total\tcpu:1\t1 tensor\t1.00 MiB\t< 0.1 %"),
+            std::string::npos)
+      << row("memory/table/4");
+  EXPECT_NE(row("memory/table/3").find("Total\tcpu:0\t2 tensors\t1.00 GiB\t33.4 %"),
+            std::string::npos)
+      << row("memory/table/3");
+  lab.view.forms.memory.shape = "600000000";
+  lab.frames(2);
+  EXPECT_NE(lab.backend.find("memory/form_error")->label.find("Free tensors, or choose"),
+            std::string::npos);
+}
+
+TEST(MemoryPage, RecallsEarlierStatements) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  const std::string& field = lab.view.forms.memory.statement;
+  JobId job = 0;
+  for (const char* text : {"X = ones(2, 3)", "del X"}) {
+    lab.view.forms.memory.statement = text;
+    lab.frames(2);
+    lab.click("memory/run_statement");
+    lab.model.apply(event(++job, 1, JobStarted{"Statements", RunTensorCode{}}));
+    lab.model.apply(event(job, 2, JobFinished{}));
+    lab.frames(3);
+  }
+  lab.click("memory/statement");
+  lab.type("abc");
+  lab.press(GLFW_KEY_UP);
+  EXPECT_EQ(field, "del X");
+  lab.press(GLFW_KEY_UP);
+  EXPECT_EQ(field, "X = ones(2, 3)");
+  lab.press(GLFW_KEY_UP);
+  EXPECT_EQ(field, "X = ones(2, 3)") << "there is none before it";
+  lab.press(GLFW_KEY_DOWN);
+  EXPECT_EQ(field, "del X");
+  lab.press(GLFW_KEY_DOWN);
+  EXPECT_EQ(field, "abc") << "what was typed";
+  lab.press(GLFW_KEY_DOWN);
+  lab.type("d");
+  EXPECT_EQ(field, "abcd") << "the field keeps the keyboard";
+}
+
+TEST(MemoryPage, ExplainsAFailedStatementOnceAndUntilItIsEdited) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  RunTensorCode code;
+  code.statements.push_back(parse_tensor_statement("Z = X + Y"));
+  lab.view.forms.memory.statement = "Z = X + Y";
+  lab.frames(3);
+  const float top = lab.backend.find("memory/statements")->min.y;
+  lab.click("memory/run_statement");
+  lab.model.apply(event(1, 1, JobStarted{"Statements", code}));
+  lab.model.apply(
+      event(1, 2, JobFinished{Outcome::Failed, 0, "no tensor is named X", Errc::NotFound}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("memory/statement_error")->label, "no tensor is named X");
+  EXPECT_FALSE(lab.visible("memory/error"));
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+  EXPECT_EQ(lab.backend.find("memory/statements")->min.y, top) << "nothing moves";
+  lab.view.forms.memory.statement = "Z = X";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("memory/statement_error"));
+  EXPECT_TRUE(lab.visible("memory/example/0"));
+}
+
+TEST(MemoryPage, KeepsThePlotInSightBelowALongHistory) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 720});
+  RunTensorCode code;
+  for (int i = 0; i < 30; ++i) code.statements.push_back(parse_tensor_statement("X = ones(2, 3)"));
+  lab.model.apply(event(1, 1, JobStarted{"Statements", code}));
+  for (int i = 0; i < 30; ++i) {
+    TensorResult made;
+    made.statement = "X = ones(2, 3)";
+    made.tensor.emplace().name = "X";
+    lab.model.apply(event(1, 2, made));
+  }
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.open(Page::Memory);
+  const ui::WidgetRect* plot = lab.backend.find("memory/history");
+  EXPECT_LT(plot->max.y, 720 - 40);
+  EXPECT_GT(plot->max.y - plot->min.y, 200);
 }
 
 TEST(MemoryPage, LeavesCreatingToTheForm) {

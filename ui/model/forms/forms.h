@@ -45,9 +45,16 @@ struct MemoryForm {
     JobId after = 0;        // the page's last job before it
     bool by_enter = false;  // not by the button
   };
-  std::optional<Sent> sent;     // whose outcome is not known yet; not saved
-  int copy_to = 1;              // position in MachineInfo::devices
-  std::set<TensorId> selected;  // not saved
+  std::vector<std::string> entered;  // statements sent, oldest first; not saved
+  bool typing = false;               // the field has the keyboard; not saved
+  std::optional<Sent> sent;          // whose outcome is not known yet; not saved
+  struct Failed {
+    std::string statement, error;
+  };
+  std::optional<Failed> failed;   // shown at the field until it is edited; not saved
+  std::optional<JobId> creating;  // the page's last job before the tensor asked for; not saved
+  int copy_to = 1;                // position in MachineInfo::devices
+  std::set<TensorId> selected;    // not saved
 };
 
 // A form holds the request that it produces. Input that a page represents differently, such as

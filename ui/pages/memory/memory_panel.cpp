@@ -12,6 +12,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/panel.h"
+#include "ui/pages/split_cpu.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/imgui_input.h"
@@ -110,23 +111,50 @@ double bytes_of(const MakeTensor& command) {
   return elements_of(command) * static_cast<double>(size_of(command.dtype));
 }
 
-// Whether the tensor is within the device's memory limit.
-bool fits_device(const MakeTensor& command, const MachineInfo& machine) {
-  const auto device = std::ranges::find(machine.devices, command.device, &DeviceInfo::device);
-  return device == machine.devices.end() || device->memory_limit_bytes <= 0 ||
-         bytes_of(command) <= static_cast<double>(device->memory_limit_bytes);
+std::int64_t limit_of(const MachineInfo& machine, Device device) {
+  const auto info = std::ranges::find(machine.devices, device, &DeviceInfo::device);
+  return info == machine.devices.end() ? 0 : info->memory_limit_bytes;
 }
 
-std::string size_text(const MakeTensor& command, const MachineInfo& machine) {
+// Whether the tensor is within the device's memory limit.
+bool fits_device(const MakeTensor& command, const MachineInfo& machine) {
+  const std::int64_t limit = limit_of(machine, command.device);
+  return limit <= 0 || bytes_of(command) <= static_cast<double>(limit);
+}
+
+std::string size_text(const MakeTensor& command) {
+  return trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements_of(command))),
+             size_of(command.dtype), format_bytes(static_cast<std::int64_t>(bytes_of(command))));
+}
+
+// "24 B of 5.13 GiB in use on cpu:0".
+std::string use_text(const Panel& p, Device device) {
+  return trf("{} of {} in use on {}", format_bytes(p.model.memory(device).used),
+             format_bytes(limit_of(p.model.machine(), device)), lab::to_string(device));
+}
+
+// Why the tensor cannot be created, and what makes room for it; empty if it can.
+std::string too_large(const Panel& p, const MakeTensor& command) {
+  constexpr double kMostBytes = 9e18;  // that format_bytes takes
   const double bytes = bytes_of(command);
-  if (bytes > 9e18) return tr("more than any machine holds");
-  const std::string text =
-      trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements_of(command))),
-          size_of(command.dtype), format_bytes(static_cast<std::int64_t>(bytes)));
-  return fits_device(command, machine)
-             ? text
-             : text + ", " +
-                   trf("more than the memory limit of {}", lab::to_string(command.device));
+  const std::int64_t limit = limit_of(p.model.machine(), command.device);
+  const std::int64_t used = p.model.memory(command.device).used;
+  if (limit <= 0 || bytes <= static_cast<double>(limit - used)) return {};
+  const std::string wanted = bytes > kMostBytes ? std::string(tr("more than any machine holds"))
+                                                : format_bytes(static_cast<std::int64_t>(bytes));
+  std::string text =
+      trf("The tensor needs {}, but {} has {} free of its limit of {}.", wanted,
+          lab::to_string(command.device), format_bytes(limit - used), format_bytes(limit));
+  if (fits_device(command, p.model.machine())) {
+    return text + ' ' + tr("Free tensors, or choose a smaller shape.");
+  }
+  const bool fits_another = std::ranges::any_of(p.model.devices(), [&](Device device) {
+    return bytes <=
+           static_cast<double>(limit_of(p.model.machine(), device) - p.model.memory(device).used);
+  });
+  return text + ' ' +
+         (fits_another ? tr("Choose a smaller shape or another device.")
+                       : tr("Choose a smaller shape."));
 }
 
 void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
@@ -148,6 +176,17 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
                   .hint = tr("The same seed gives the same tensor. The seed rises by one with each "
                              "tensor created.")});
   }
+}
+
+// A tensor that was not created leaves its seed to the next one.
+void settle_creation(const Panel& p) {
+  MemoryForm& form = p.view.forms.memory;
+  const PageState& state = p.model.state(Page::Memory);
+  if (!form.creating || busy(p) || state.job == *form.creating) return;
+  form.creating.reset();
+  const auto* made = state.command ? std::get_if<MakeTensor>(&*state.command) : nullptr;
+  const bool random = made != nullptr && (made->fill == Fill::Rand || made->fill == Fill::Randn);
+  if (random && state.phase == Phase::Done && !state.cancelled) ++form.seed;
 }
 
 void memory_form(const Panel& p) {
@@ -178,20 +217,27 @@ void memory_form(const Panel& p) {
     input_text(p.ui, "memory/name", tr("Name"), form.name, tr("Empty: X1, X2 and so on."),
                tr("automatic"));
   }
+  settle_creation(p);
   MakeTensor command;
-  const std::string error = problem([&] { command = to_command(form, p.model.machine()); });
+  std::string error = problem([&] { command = to_command(form, p.model.machine()); });
+  if (error.empty()) error = too_large(p, command);
   if (error.empty()) {
-    const std::string size = size_text(command, p.model.machine());
+    const std::string size = size_text(command);
     muted(p.ui, size);
     record_item(p.ui, "memory/size", "text", size);
+    const std::string use = use_text(p, command.device);
+    muted(p.ui, use);
+    record_item(p.ui, "memory/use", "text", use);
   } else {
     error_box(p.ui, "memory/form_error", error);
   }
   form_actions(p, 180, [&] {
     if (!start_button(p, "memory/make", tr("Create tensor"), error, true)) return;
+    form.creating = p.model.state(Page::Memory).job;
     send(p, command);
-    if (command.fill == Fill::Rand || command.fill == Fill::Randn) ++form.seed;
   });
+  offer_split(p, "memory",
+              tr("Copies between devices and the errors of mixed devices need a second device."));
 }
 
 // Returns the tensors selected in the table that still exist.
@@ -265,6 +311,17 @@ void line_tools(const Panel& p, const TensorInfo& t) {
   }
 }
 
+void limit_cell(const Panel& p, Device device, std::int64_t bytes) {
+  const std::int64_t limit = limit_of(p.model.machine(), device);
+  constexpr double kLeast = 0.001;  // smaller shares are not told apart
+  const double share = limit > 0 ? static_cast<double>(bytes) / static_cast<double>(limit) : 0;
+  cell(p.ui,
+       limit <= 0       ? "N/A"
+       : share < kLeast ? "< 0.1 %"
+                        : fmt::format("{:.1f} %", 100 * share),
+       trf("of {}", format_bytes(limit)));
+}
+
 void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   auto& ticked = p.view.forms.memory.selected;
   table_row(p.ui, kToolRow);
@@ -282,8 +339,28 @@ void table_line(const Panel& p, const TensorInfo& t, bool wide) {
   cell(p.ui, lab::to_string(t.device));
   cell(p.ui, fmt::format("[{}] {}", fmt::join(t.shape, ","), to_string(t.dtype)));
   cell(p.ui, format_bytes(t.bytes), trf("{} bytes", t.bytes));
+  limit_cell(p, t.device, t.bytes);
   if (wide) cell(p.ui, t.preview, t.preview);
   line_tools(p, t);
+}
+
+// The sum of the tensors of a device, if it has any.
+void total_line(const Panel& p, Device device, bool wide) {
+  std::int64_t count = 0, bytes = 0;
+  for (const TensorInfo& t : p.model.tensors()) {
+    if (t.device != device) continue;
+    ++count;
+    bytes += t.bytes;
+  }
+  if (count == 0) return;
+  table_row(p.ui);
+  cell(p.ui, tr("Total"));
+  cell(p.ui, lab::to_string(device));
+  cell(p.ui, count == 1 ? std::string(tr("1 tensor")) : trf("{} tensors", count));
+  cell(p.ui, format_bytes(bytes), trf("{} bytes", bytes));
+  limit_cell(p, device, bytes);
+  if (wide) cell(p.ui, "");
+  cell(p.ui, "");
 }
 
 void tensors_card(const Panel& p) {
@@ -296,7 +373,10 @@ void tensors_card(const Panel& p) {
     record_item(p.ui, "memory/said", "note", state.said);
   }
   if (p.model.tensors().empty()) {
-    empty_state(p.ui, "memory/empty", tr("No live tensors. Create one, or run a statement."), "");
+    empty_state(p.ui, "memory/empty",
+                tr("No live tensors. Start with a statement: choose the first example above and "
+                   "press Run. The form creates tensors of other shapes and values."),
+                "");
     return;
   }
   table_tools(p);
@@ -304,11 +384,15 @@ void tensors_card(const Panel& p) {
   std::vector<Column> columns = {{LAB_TEXT("Name"), 1.4F, false, LAB_TEXT("Tick two to add them")},
                                  {LAB_TEXT("Device"), 0.9F, false, {}},
                                  {LAB_TEXT("Shape and type"), 1.6F, false, {}},
-                                 {LAB_TEXT("Size"), 1.1F, true, {}}};
+                                 {LAB_TEXT("Size"), 1.1F, true, {}},
+                                 {LAB_TEXT("Of limit"), 0.9F, true,
+                                  LAB_TEXT("Share of the most that the lab's tensors may hold on "
+                                           "the device.")}};
   if (wide) columns.push_back({LAB_TEXT("First values"), 2.4F, false, {}});
   columns.push_back({"", 1.1F, false, {}});
   if (begin_table(p.ui, "memory/table", columns)) {
     for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
+    for (const Device device : p.model.devices()) total_line(p, device, wide);
     end_table(p.ui);
   }
 }
@@ -336,12 +420,33 @@ bool settle_statement(const Panel& p) {
   if (!form.sent || busy(p) || ImGui::IsAnyItemActive()) return false;
   const MemoryForm::Sent sent = *std::exchange(form.sent, std::nullopt);
   const PageState& state = p.model.state(Page::Memory);
-  const bool done = state.job != sent.after && state.phase == Phase::Done && !state.cancelled;
+  if (state.job == sent.after) return sent.by_enter;
+  const bool done = state.phase == Phase::Done && !state.cancelled;
   if (done && form.statement == sent.statement) form.statement.clear();
+  if (state.phase == Phase::Failed) {
+    form.failed = {sent.statement, state.error};
+    p.view.status_line = p.model.logged();
+    p.view.status_dismissed = true;  // the error is at the field
+  }
   return sent.by_enter;
 }
 
-void statement_field(const Panel& p) {
+// What is wrong with the statement in the field: why it failed, or why it cannot be read, which
+// counts only once it is no longer typed.
+std::string error_at_field(MemoryForm& form, const std::string& unreadable) {
+  if (form.failed && form.failed->statement != form.statement) form.failed.reset();
+  if (form.failed) return form.failed->error;
+  return form.typing ? std::string() : unreadable;
+}
+
+void remember_statement(MemoryForm& form) {
+  if (!form.entered.empty() && form.entered.back() == form.statement) return;
+  form.entered.push_back(form.statement);
+  if (form.entered.size() > kMaxStatements) form.entered.erase(form.entered.begin());
+}
+
+// Returns what is wrong with the statement; empty if nothing is.
+std::string statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   const bool focus = settle_statement(p);
   RunTensorCode code;
@@ -351,15 +456,17 @@ void statement_field(const Panel& p) {
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
                                                    : error;
-  bool entered = false, typing = false, run = false;
+  const std::string wrong = error_at_field(form, error);
+  bool entered = false, run = false;
   {
     Row row(p.ui, {1, -90});
     row.next();
     input_text(p.ui, "memory/statement", tr("Statement"), form.statement,
                "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
                "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z; several separated by semicolons",
-               "X = ones(2, 3, device=try_gpu())");
-    typing = ImGui::IsItemActive();
+               "X = ones(2, 3, device=try_gpu())",
+               {.invalid = !wrong.empty(), .history = form.entered});
+    form.typing = ImGui::IsItemActive();
     entered = ImGui::IsItemDeactivated() &&
               (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
     if (focus) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
@@ -368,11 +475,13 @@ void statement_field(const Panel& p) {
     run = button(p.ui, "memory/run_statement", tr("Run"),
                  {.enabled = why.empty(), .hint = why.empty() ? tr("Enter") : why, .width = -1});
   }
-  // A statement is incomplete while it is typed.
-  if (!error.empty() && !typing) error_box(p.ui, "memory/statement_error", error);
-  if ((!run && !entered) || !why.empty()) return;
-  send(p, std::move(code));
-  form.sent = {form.statement, p.model.state(Page::Memory).job, entered};
+  if ((run || entered) && why.empty()) {
+    send(p, std::move(code));
+    form.sent = {form.statement, p.model.state(Page::Memory).job, entered};
+    remember_statement(form);
+    form.failed.reset();
+  }
+  return wrong;
 }
 
 struct Example {
@@ -453,14 +562,17 @@ void failed_statement(const Panel& p, const StatementOutcome& failed) {
             {pos.x, pos.y + (ui.fonts.mono->FontSize - side) / 2}, side, styled(ui.theme->bad));
   ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
   mono_line(p, failed.result.statement);
-  caption(ui, trf("Failed: {}", failed.error));
+  hint(ui, trf("Failed: {}", failed.error));
 }
 
-// The newest outcomes first, the newest with its values.
+// The newest outcomes first, the newest with its values, in a height that leaves the plot in sight.
 void statement_results(const Panel& p) {
-  constexpr std::size_t kShown = 4;
+  constexpr float kMost = 132;  // units
+  const char* const path = "memory/results";
   const auto& outcomes = p.model.statements();
-  for (std::size_t i = 0; i < std::min(kShown, outcomes.size()); ++i) {
+  if (outcomes.empty()) return;
+  begin_scroll(p.ui, path, kMost);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const StatementOutcome& outcome = outcomes[outcomes.size() - 1 - i];
     const TensorResult& result = outcome.result;
     const std::string path = fmt::format("memory/result/{}", i);
@@ -475,8 +587,9 @@ void statement_results(const Panel& p) {
     if (i == 0 && result.tensor) {
       for (const std::string& line : grid_lines(result.grid)) mono_line(p, "  " + line);
     }
-    if (result.tensor) caption(p.ui, describe(result));
+    if (result.tensor) footnote(p.ui, describe(result));
   }
+  end_scroll(p.ui, path);
 }
 
 void statements_card(const Panel& p) {
@@ -484,19 +597,24 @@ void statements_card(const Panel& p) {
       p, "memory/statements", tr("Statements"),
       {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
   if (!card) return;
-  statement_field(p);
-  statement_examples(p);
+  const std::string wrong = statement_field(p);
+  if (wrong.empty()) {
+    statement_examples(p);
+  } else {  // in their place, so that nothing moves
+    error_box(p.ui, "memory/statement_error", wrong);
+  }
   statement_results(p);
 }
 
-// "Peak: 12.0 MiB on cpu:0"; empty before the first tensor.
+// "Peak: 12.0 MiB of 5.13 GiB on cpu:0"; empty before the first tensor.
 std::string peaks_text(const Panel& p) {
   std::string peaks;
   for (const Device device : p.model.devices()) {
     const std::int64_t peak = p.model.memory(device).peak;
     if (peak == 0) continue;
-    peaks +=
-        (peaks.empty() ? "" : ", ") + trf("{} on {}", format_bytes(peak), lab::to_string(device));
+    peaks += (peaks.empty() ? "" : ", ") + trf("{} of {} on {}", format_bytes(peak),
+                                               format_bytes(limit_of(p.model.machine(), device)),
+                                               lab::to_string(device));
   }
   return peaks.empty() ? "" : trf("Peak: {}", peaks);
 }
@@ -519,17 +637,32 @@ std::vector<plot::Band> job_bands(const Panel& p) {
   return bands;
 }
 
+// The most that the device's tensors may hold, once they hold enough to be seen beside it.
+void add_limit(const Panel& p, Device device, std::vector<plot::Reference>& limits) {
+  constexpr double kVisible = 0.1;
+  const auto limit = static_cast<double>(limit_of(p.model.machine(), device));
+  if (static_cast<double>(p.model.memory(device).peak) < kVisible * limit || limit <= 0) return;
+  limits.push_back({.label = trf("limit of {}", lab::to_string(device)),
+                    .y = limit,
+                    .color = device_color(*p.ui.theme, device)});
+}
+
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", tr("Memory held by the lab's tensors"),
-            {.extra = spare_height(p),
-             .hint = tr("Updated after each change and with every device reading. The names above "
-                        "the plot are the pages whose jobs ran."),
-             .note = peaks_text(p)});
+            {.hint = tr("Updated after each change and with every device reading. The names above "
+                        "the plot are the pages whose jobs ran.")});
   if (!card) return;
+  if (const std::string peaks = peaks_text(p); !peaks.empty()) {
+    footnote(p.ui, peaks);
+    record_item(p.ui, "memory/peaks", "text", peaks);
+  }
   std::vector<plot::Series> series;
+  std::vector<plot::Reference> limits;
   int i = 0;
   for (const Device device : p.model.devices()) {
     const MemoryHistory& memory = p.model.memory(device);
+    if (memory.peak == 0) continue;
+    add_limit(p, device, limits);
     const ImU32 color = device_color(*p.ui.theme, device);
     plot::Series s;
     s.label = lab::to_string(device);
@@ -539,18 +672,24 @@ void plot_card(const Panel& p) {
     s.x = memory.t_s;
     s.y = memory.used_bytes;
     s.describe = [&memory, device](std::size_t at) {
-      return trf("{} holds {}", lab::to_string(device),
+      return trf("{:.1f} s after the start: {} holds {}", memory.t_s[at], lab::to_string(device),
                  format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
     };
     series.push_back(std::move(s));
     ++i;
   }
-  const plot::Axes axes{.x = {.label = tr("time since start"), .unit = "s"},
-                        .y = {.label = tr("held"), .unit = "B", .binary = true, .min = 0}};
-  plot::draw(
-      p.ui, "memory/plot/used", axes, series,
-      {.height = 220, .grows = true, .bands = job_bands(p), .empty_text = tr("No reading yet")},
-      p.out);
+  plot::Axes axes;
+  if (!series.empty()) {
+    axes = {.x = {.label = tr("time since start"), .unit = "s"},
+            .y = {.label = tr("held"), .unit = "B", .binary = true, .min = 0}};
+  }
+  plot::draw(p.ui, "memory/plot/used", axes, series,
+             {.height = 190,
+              .grows = true,
+              .references = limits,
+              .bands = job_bands(p),
+              .empty_text = tr("Create a tensor to see its memory here")},
+             p.out);
 }
 
 const TensorInfo* tensor_of(const Panel& p, TensorId id) {
@@ -599,11 +738,21 @@ bool offers_retry(const Panel& p) {
 }
 
 void memory_results(const Panel& p) {
-  if (!mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
-  statements_card(p);
+  const PageState& state = p.model.state(Page::Memory);
+  // A failed statement is explained at its field.
+  const bool at_field = state.phase == Phase::Failed && state.code != Errc::DeviceLost &&
+                        state.command && std::holds_alternative<RunTensorCode>(*state.command);
+  if (!at_field && !mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
+  {
+    constexpr float kLeast = 620;  // units in which both are usable side by side
+    Pair pair(p, kLeast, spare_height(p));
+    pair.next();
+    statements_card(p);
+    pair.next();
+    plot_card(p);
+  }
   tensors_card(p);
   holdings_card(p);
-  plot_card(p);
 }
 
 }  // namespace

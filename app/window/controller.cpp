@@ -68,6 +68,7 @@ Controller::News Controller::drain() {
     sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
     model_.set_fashion_found(has_fashion_mnist());  // a download may have been the job
+    store_log();
   }
   return news;
 }
@@ -180,6 +181,22 @@ void Controller::offer_runs(StoredRuns kept, std::filesystem::path folder, ui::T
   }
   model_.restore_runs(std::move(runs));
   for (std::string& problem : kept.problems) log(Severity::Warning, std::move(problem));
+}
+
+void Controller::offer_log(StoredLog kept, std::filesystem::path file) {
+  log_file_ = std::move(file);
+  model_.restore_log(std::move(kept.lines));
+  if (!kept.problem.empty()) log(Severity::Warning, std::move(kept.problem));
+}
+
+void Controller::store_log() {
+  if (log_file_.empty()) return;
+  try {
+    write_log(log_file_, model_.log());
+  } catch (const Error& e) {
+    log_file_.clear();  // one warning is enough
+    log(Severity::Warning, trf("the log is not kept: {}", e.what()));
+  }
 }
 
 void Controller::keep_training(JobId job) {

@@ -10,6 +10,7 @@
 
 #include "app/automation/capture.h"
 #include "app/window/frame_pacer.h"
+#include "app/window/log_file.h"
 #include "app/window/reference_machines.h"
 #include "app/window/restart.h"
 #include "app/window/run_files.h"
@@ -55,6 +56,11 @@ class Controller {
   // Carries out what the user did to kept runs: removes files, stores names.
   void store_runs(const ui::TrainingForm& form);
 
+  // Passes the log of earlier sessions to the model. From then on, the log is kept in `file`.
+  void offer_log(StoredLog kept, std::filesystem::path file);
+  // Writes it; called after each job and before the window closes.
+  void store_log();
+
   // Adds a line from the window itself to the Log page.
   void log(Severity severity, std::string text);
 
@@ -87,6 +93,7 @@ class Controller {
     std::filesystem::path path;
     std::string name;  // in the file
   };
+  std::filesystem::path log_file_;    // empty: the log is not kept
   std::filesystem::path run_folder_;  // empty: runs are not kept
   std::map<JobId, RunFile> run_files_;
   ui::Model model_;

@@ -68,6 +68,10 @@ std::filesystem::path run_folder() {
   return files::user_data_folder() / "runs";
 }
 
+std::filesystem::path log_file() {
+  return files::user_data_folder() / "log.json";
+}
+
 std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
   if (options.script.empty()) return {};
   const std::string name = options.script.string();
@@ -123,6 +127,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
   // A window without a person neither shows their runs nor replaces them.
   if (!unattended()) {
     controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
+    controller_.offer_log(read_log(log_file()), log_file());
   }
 }
 
@@ -177,6 +182,7 @@ std::optional<RestartPlan> LabWindow::run() {
   if (!unattended()) {
     store_settings();
     controller_.store_runs(view_.forms.training);
+    controller_.store_log();
   }
   if (options_.frame_stats) print_frame_stats();
   std::optional<RestartPlan> plan =

@@ -9,6 +9,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/job_result.h"
+#include "ui/model/job_settings.h"
 #include "ui/model/training_estimate.h"
 
 namespace lab::ui {
@@ -130,6 +131,18 @@ void Model::restore_runs(std::vector<TrainingRun> runs) {
     runs_.push_front(std::move(*run));
   }
   evict_old_runs();
+}
+
+void Model::restore_log(std::vector<LogEntry> lines) {
+  std::map<JobId, JobId> renumbered;
+  for (auto line = lines.rbegin(); line != lines.rend() && log_.size() < kLogLines; ++line) {
+    if (line->job != 0) {
+      const auto next = -static_cast<JobId>(renumbered.size()) - 1;
+      line->job = renumbered.try_emplace(line->job, next).first->second;
+    }
+    line->earlier = true;
+    log_.push_front(std::move(*line));
+  }
 }
 
 void Model::on(const Event& e, const JobStarted& p) {
@@ -466,6 +479,11 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
     entry.seconds = p.seconds;
     entry.page = job_->page;
     entry.others = state(job_->page).others;
+    if (const auto& command = state(job_->page).command) {
+      entry.settings = settings_text(*command);
+      entry.command_line = command_line_of(*command, machine_);
+      if (can_be_repeated(*command)) entry.command = std::make_shared<const JobCommand>(*command);
+    }
   };
   switch (p.outcome) {
     case Outcome::Done:
@@ -477,9 +495,9 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
       return add(Severity::Info, result.empty() ? trf("{} done", job_->title)
                                                 : trf("{} done: {}", job_->title, result));
     case Outcome::Cancelled:
-      return add(Severity::Warning, result.empty()
-                                        ? trf("{} stopped on request", job_->title)
-                                        : trf("{} stopped on request: {}", job_->title, result));
+      return add(Severity::Info, result.empty()
+                                     ? trf("{} stopped on request", job_->title)
+                                     : trf("{} stopped on request: {}", job_->title, result));
     case Outcome::Failed: return add(Severity::Error, trf("{} failed: {}", job_->title, p.error));
   }
 }
@@ -504,7 +522,8 @@ LogEntry& Model::add_log(JobId job, Severity severity, std::string text) {
     return *entry;
   }
   if (log_.size() == kLogLines) log_.pop_front();
-  return log_.emplace_back(LogEntry{now, job, severity, std::move(text), 1, {}, Page::Log, 0});
+  return log_.emplace_back(
+      LogEntry{.when = now, .job = job, .severity = severity, .text = std::move(text)});
 }
 
 bool Model::is_free(int slot) const {

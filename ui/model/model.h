@@ -83,9 +83,13 @@ struct LogEntry {
   std::string text;
   int times = 1;
   // Set in the entry that reports a job's end:
-  std::optional<double> seconds;  // its duration; absent from all other entries
-  Page page = Page::Log;          // shows its results
-  double others = 0;              // as PageState::others
+  std::optional<double> seconds = {};              // its duration; absent from all other entries
+  Page page = Page::Log;                           // shows its results
+  double others = 0;                               // as PageState::others
+  std::string settings = {};                       // as settings_text()
+  std::string command_line = {};                   // as command_line_of()
+  std::shared_ptr<const JobCommand> command = {};  // sent again to run the job again
+  bool earlier = false;                            // of an earlier session
 };
 
 // The kinds of runs whose results a page keeps apart, so that one never replaces another's.
@@ -144,6 +148,10 @@ class Model {
   void set_fashion_found(bool found) { fashion_found_ = found; }
   bool fashion_found() const { return fashion_found_; }
 
+  // Adds lines of earlier sessions before the present ones, oldest first, under new, negative
+  // numbers of jobs.
+  void restore_log(std::vector<LogEntry> lines);
+
   // Reports a file that the window has written, which is also logged.
   void file_saved(std::string path);
   struct SavedFile {
@@ -198,7 +206,8 @@ class Model {
   const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
   const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
   const std::deque<LogEntry>& log() const { return log_; }
-  std::int64_t logged() const { return logged_; }  // lines so far, with repetitions
+  // Lines of this session so far, with repetitions.
+  std::int64_t logged() const { return logged_; }
 
  private:
   void on(const Event& e, const JobStarted& p);

@@ -342,7 +342,7 @@ void follow_log(const Panel& p) {
 
 bool shows_problem(const Panel& p) {
   const auto& log = p.model.log();
-  return !p.model.job() && !p.view.status_dismissed && !log.empty() &&
+  return !p.model.job() && !p.view.status_dismissed && !log.empty() && !log.back().earlier &&
          log.back().severity != Severity::Info;
 }
 
@@ -365,7 +365,7 @@ std::string text_of(const Panel& p) {
   }
   const auto& log = p.model.log();
   const bool closed = !log.empty() && log.back().severity != Severity::Info && !shows_problem(p);
-  return log.empty() || closed ? tr("Ready") : log.back().text;
+  return log.empty() || log.back().earlier || closed ? tr("Ready") : log.back().text;
 }
 
 void dismiss_button(RightToLeft& at) {

@@ -58,12 +58,12 @@ TEST(LogPage, AJobWithWarningsEndsInOne) {
   EXPECT_EQ(quiet.log().back().text, "Training lenet on cpu:0 done");
 }
 
-TEST(LogPage, CountsTheJobsWithLinesOfEachKind) {
+TEST(LogPage, CountsTheLinesOfEachKindThatItShows) {
   Lab lab(model_of_jobs(2));
   lab.open(Page::Log);
   const auto label = [&](const char* path) { return lab.backend.find(path)->label; };
   EXPECT_EQ(label("log/info"), "Info (0)") << "the notes are folded";
-  EXPECT_EQ(label("log/warning"), "Warning (2)") << "each also warns once more at its end";
+  EXPECT_EQ(label("log/warning"), "Warning (4)") << "each warns once more at its end";
   EXPECT_EQ(label("log/error"), "Error (0)");
   lab.view.forms.log.filter = "vary";
   lab.frames(2);
@@ -220,6 +220,80 @@ TEST(LogPage, SeveralDaysHaveDates) {
             lab.backend.find("log/date/" + first)->min.y);
   lab.click("log/copy");
   EXPECT_EQ(std::string(ImGui::GetClipboardText()).substr(0, first.size()), first);
+}
+
+TEST(LogPage, AStopOnRequestIsNoWarning) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  model.apply(event(1, 2, JobFinished{Outcome::Cancelled, 1, ""}));
+  EXPECT_EQ(model.log().back().severity, Severity::Info);
+}
+
+TEST(LogPage, SaysThatATrainingIsPaused) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_EQ(lab.backend.find("log/running")->value, "running");
+  lab.view.paused_job = 1;
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("log/running")->value, "paused");
+}
+
+TEST(LogPage, AnOpenJobCanBeUnderstoodAndRepeated) {
+  ui::Model model(machine_of(2));
+  StartMatmul request;
+  request.sizes = {64, 128};
+  request.seed = 3;
+  model.apply(event(1, 1, JobStarted{"Ladder", request}));
+  model.apply(event(1, 2, JobFinished{}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_FALSE(lab.visible("log/job/1/command"));
+  lab.click("log/job/1");
+  EXPECT_NE(lab.backend.find("log/job/1/settings")->label.find("64,128"), std::string::npos);
+  EXPECT_EQ(lab.backend.find("log/job/1/command")->label,
+            "device-lab matmul --cpu-devices 2 --sizes 64,128 --seed 3");
+  lab.click("log/job/1/copy");
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()), lab.backend.find("log/job/1/command")->label);
+  lab.click("log/job/1/again");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, request.sizes);
+  EXPECT_EQ(lab.view.page, Page::Matmul);
+}
+
+TEST(LogPage, DividesThisSessionFromEarlierOnes) {
+  std::time_t now = 1'700'000'000;
+  ui::Model model(machine_of(1), [&now] { return now; });
+  std::vector<ui::LogEntry> earlier;
+  earlier.push_back({.when = now - 90'000, .job = 1, .text = "a note"});
+  earlier.push_back({.when = now - 90'000, .job = 1, .text = "Ladder done", .seconds = 2.0});
+  model.restore_log(earlier);
+  EXPECT_EQ(model.log().back().job, -1) << "the first job of this session has number 1";
+  Lab lab(model);
+  lab.open(Page::Log);
+  EXPECT_TRUE(lab.visible("log/this_session"));
+  EXPECT_TRUE(lab.visible("log/earlier"));
+  EXPECT_EQ(lines_of(lab), std::vector<std::string>{"Ladder done"});
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+  lab.click("log/open/matmul");
+  EXPECT_EQ(lab.view.page, Page::Matmul);
+  model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(1, 2, JobFinished{}));
+  lab.show(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_FALSE(lab.visible("log/open/matmul"));
+  EXPECT_LT(lab.backend.find("log/line/0")->max.y, lab.backend.find("log/earlier")->min.y);
+  EXPECT_LT(lab.backend.find("log/earlier")->max.y, lab.backend.find("log/line/1")->min.y);
+}
+
+TEST(LogPage, ConfirmsThatLinesWereCopied) {
+  Lab lab(model_of_jobs(1));
+  lab.open(Page::Log);
+  lab.click("log/copy");
+  EXPECT_EQ(lab.backend.find("log/copy")->label, "Copied");
+  lab.frames(240);
+  EXPECT_EQ(lab.backend.find("log/copy")->label, "Copy these lines");
 }
 
 TEST(LogPage, LinesOfNoJobAreNeverCounted) {

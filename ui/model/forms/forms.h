@@ -216,7 +216,8 @@ struct LearnForm {
 struct LogForm {
   bool info = true, warning = true, error = true;
   std::string filter;
-  std::set<JobId> open;  // jobs whose notes are shown; not saved
+  std::set<JobId> open;       // jobs whose settings and notes are shown; not saved
+  double copied_until_s = 0;  // when the button stops saying so, Ui::time_s; not saved
 };
 
 struct Forms {

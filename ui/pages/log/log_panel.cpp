@@ -8,6 +8,7 @@
 #include <deque>
 #include <limits>
 #include <set>
+#include <variant>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -63,7 +64,8 @@ std::time_t start_of_day(std::time_t when) {
 
 bool spans_days(const Model& model) {
   const auto& log = model.log();
-  return !log.empty() && date_of(log.front().when) != date_of(log.back().when);
+  if (log.empty()) return false;
+  return log.front().earlier || date_of(log.front().when) != date_of(log.back().when);
 }
 
 std::string as_text(const Panel& p) {
@@ -97,22 +99,17 @@ bool is_folded(const Panel& p, const LogEntry& entry) {
   return is_note(p, entry) && form.filter.empty() && !form.open.contains(entry.job);
 }
 
-// "Warning (2)": a kind of lines and how many jobs have some to show. Lines of no job, such as that
-// of a saved file, count each.
+// Whether the page shows the line, whatever its severity.
+bool is_offered(const Panel& p, const LogEntry& entry) {
+  return contains_filter(p.view.forms.log, entry) && !is_folded(p, entry);
+}
+
+// "Warning (2)": a kind of lines and how many of them the page shows.
 std::string counted(const Panel& p, const char* name, Severity severity) {
-  std::set<JobId> jobs;
-  std::size_t others = 0;
-  for (const LogEntry& entry : p.model.log()) {
-    const bool counts = entry.severity == severity && contains_filter(p.view.forms.log, entry) &&
-                        !is_folded(p, entry);
-    if (!counts) continue;
-    if (entry.job == 0) {
-      ++others;
-    } else {
-      jobs.insert(entry.job);
-    }
-  }
-  return fmt::format("{} ({})", name, jobs.size() + others);
+  const auto lines = std::ranges::count_if(p.model.log(), [&](const LogEntry& entry) {
+    return entry.severity == severity && is_offered(p, entry);
+  });
+  return fmt::format("{} ({})", name, lines);
 }
 
 void tools(const Panel& p) {
@@ -127,7 +124,7 @@ void tools(const Panel& p) {
     control_label(p.ui, tr("Severity"));
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.px(4));  // to the middle of a field
     Row row(p.ui, {1, 1, 1});
-    const char* const jobs = tr("Jobs with such lines, and lines of no job");
+    const char* const jobs = tr("Shows lines of this kind.");
     row.next();
     checkbox(p.ui, "log/info", counted(p, tr("Info"), Severity::Info), form.info, jobs);
     row.next();
@@ -136,11 +133,14 @@ void tools(const Panel& p) {
     checkbox(p.ui, "log/error", counted(p, tr("Error"), Severity::Error), form.error, jobs);
   };
   const auto copy = [&](float width) {
-    if (button(p.ui, "log/copy", tr("Copy these lines"),
+    const bool copied = p.ui.time_s < form.copied_until_s;
+    if (button(p.ui, "log/copy", copied ? tr("Copied") : tr("Copy these lines"),
                {.enabled = !p.model.log().empty(),
                 .hint = tr("Copies them to the clipboard."),
                 .width = width})) {
       ImGui::SetClipboardText(as_text(p).c_str());
+      constexpr double kShown_s = 3;
+      form.copied_until_s = p.ui.time_s + kShown_s;
     }
   };
   constexpr float kSeverities = 420, kCopy = 180, kLeastFilter = 200;  // units
@@ -166,6 +166,10 @@ constexpr float kEndSpace = 110;   // for the duration and the chevron of a job
 constexpr float kLinkSpace = 100;  // for the link to its page, left of them
 
 using LogIterator = std::deque<LogEntry>::const_reverse_iterator;
+
+bool has_details(const LogEntry& entry) {
+  return entry.command || !entry.settings.empty() || !entry.command_line.empty();
+}
 
 int notes_below(const Panel& p, LogIterator end_of_job) {
   int notes = 0;
@@ -205,7 +209,7 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
              pos.y + ui.fonts.body->Ascent - mono->Ascent},
             ui.theme->muted, seconds);
   page_link(p, entry, pos, right);  // before the line below it, which would take its clicks
-  if (notes == 0) return;
+  if (notes == 0 && !has_details(entry)) return;
   std::set<JobId>& open = p.view.forms.log.open;
   const std::string path = fmt::format("log/job/{}", entry.job);
   const Item item = control_at(path, pos, {right, pos.y + ui.px(20)});
@@ -217,8 +221,46 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
   focus_ring(ui, item, ui.px(4));
   record(ui, item, path, "foldout", entry.text, is_open ? "open" : "closed");
   if (item.hovered) {
-    show_tooltip(ui, notes == 1 ? std::string(tr("1 note")) : trf("{} notes", notes));
+    show_tooltip(ui, notes == 0   ? std::string(tr("How to run it again"))
+                     : notes == 1 ? std::string(tr("1 note"))
+                                  : trf("{} notes", notes));
   }
+}
+
+// Below the line of a job that is open: its settings, the same job in a terminal, and a button that
+// sends it again.
+void draw_details(const Panel& p, const LogEntry& entry) {
+  Ui& ui = p.ui;
+  const std::string path = fmt::format("log/job/{}", entry.job);
+  ImGui::Indent(ui.px(kTextLeft));
+  if (!entry.settings.empty()) {
+    const std::string settings = trf("Settings: {}", entry.settings);
+    muted(ui, settings);
+    record_item(ui, path + "/settings", "text", settings);
+  }
+  if (!entry.command_line.empty()) {
+    note_text(ui.fonts.mono, entry.command_line);
+    ImGui::PushFont(ui.fonts.mono);
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.theme->muted);
+    ImGui::TextWrapped("%s", entry.command_line.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+    record_item(ui, path + "/command", "text", entry.command_line);
+    if (button(ui, path + "/copy", tr("Copy the command line"), {.kind = ButtonKind::Normal})) {
+      ImGui::SetClipboardText(entry.command_line.c_str());
+    }
+  }
+  if (entry.command) {
+    if (!entry.command_line.empty()) ImGui::SameLine(0, ui.px(8));
+    const std::string why = busy_reason(p);
+    if (button(ui, path + "/again", tr("Run again"),
+               {.enabled = why.empty(),
+                .hint = why.empty() ? tr("With the same settings; opens its page") : why})) {
+      send(p, std::visit([](const auto& c) { return Command(c); }, *entry.command));
+      p.view.page = entry.page;
+    }
+  }
+  ImGui::Unindent(ui.px(kTextLeft));
 }
 
 // The line `index` of the page. `notes`: how many notes the line of a finished job folds out.
@@ -262,30 +304,79 @@ void draw_running(const Panel& p) {
   if (!p.model.job()) return;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float left = p.ui.px(kTextLeft);
+  const bool held = paused(p);
   ImGui::Dummy({p.ui.px(80), p.ui.fonts.body->FontSize});
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_icon(list, kIconPlay, pos, p.ui.px(16), styled(p.ui.theme->accent));
-  draw_text(list, p.ui.fonts.body, {pos.x + p.ui.px(kTimeLeft), pos.y}, p.ui.theme->muted,
-            tr("running"));
+  draw_icon(list, held ? kIconPause : kIconPlay, pos, p.ui.px(16), styled(p.ui.theme->accent));
+  const std::string state = held ? tr("paused") : tr("running");
+  record_item(p.ui, "log/running", "text", p.model.job()->title, state);
+  draw_text_fitted(list, p.ui.fonts.body, {pos.x + p.ui.px(kTimeLeft), pos.y},
+                   left - p.ui.px(kTimeLeft + 8), p.ui.theme->muted, state);
   draw_text_fitted(list, p.ui.fonts.body, {pos.x + left, pos.y},
                    ImGui::GetContentRegionAvail().x - left, p.ui.theme->text, p.model.job()->title);
 }
 
-}  // namespace
+// Names the columns of a page that is wide enough to need it.
+void draw_header(const Panel& p) {
+  if (p.narrow() || (p.model.log().empty() && !p.model.job())) return;
+  Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float right = pos.x + ImGui::GetContentRegionAvail().x;
+  const auto at = [&](float x, const char* text) {
+    draw_text(ImGui::GetWindowDrawList(), font, {x, pos.y}, ui.theme->muted, text);
+  };
+  const char* const duration = tr("Duration");
+  at(pos.x + ui.px(kTimeLeft), tr("Time"));
+  at(pos.x + ui.px(kTextLeft), tr("Event"));
+  at(right - ui.px(kEndSpace + kLinkSpace) + ui.px(16), tr("Page"));
+  at(right - ui.px(24) - text_size(font, duration).x, duration);
+  ImGui::Dummy({right - pos.x, font->FontSize});
+  record_item(ui, "log/header", "text", tr("Event"));
+}
 
-void draw_log_page(const Panel& p) {
+// A line with a caption between the entries of this session and those of earlier ones.
+void draw_divider(const Panel& p, const char* path, const char* text) {
+  Ui& ui = p.ui;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const float right = pos.x + ImGui::GetContentRegionAvail().x;
+  caption(ui, text);
+  record_item(ui, path, "text", text);
+  const float left = pos.x + text_size(ui.fonts.caption, text).x + ui.px(8);
+  const float y = std::floor(pos.y + ui.fonts.caption->FontSize / 2) + 0.5F;
+  ImGui::GetWindowDrawList()->AddLine({left, y}, {right, y}, styled(ui.theme->border));
+}
+
+// Nothing has run yet in this session: where to begin.
+void draw_beginning(const Panel& p) {
+  Ui& ui = p.ui;
+  muted(ui, tr("No job has run in this session. Jobs report their progress and results here."));
+  for (const Page page : {Page::Tour, Page::Matmul}) {
+    if (page != Page::Tour) ImGui::SameLine(0, ui.px(8));
+    if (button(ui, fmt::format("log/open/{}", key_of(page)),
+               page == Page::Tour ? tr("Measure this machine") : tr("Run a kernel ladder"),
+               {.hint = trf("Opens the page {}", tr(name_of(page)))})) {
+      p.view.page = page;
+    }
+  }
+}
+
+void draw_entries(const Panel& p) {
   const LogForm& form = p.view.forms.log;
-  const StretchedArea area(p);
-  tools(p);
-  Card card(p, "log/lines", tr("Events, newest first"), {.extra = spare_height(p)});
-  if (!card) return;
-  draw_running(p);
   const bool dates = spans_days(p.model);
+  const auto& log = p.model.log();
+  const bool divided = !log.empty() && log.front().earlier;
+  bool in_earlier = false;
   std::time_t day = std::numeric_limits<std::time_t>::max();  // of the entries above: its start
   int shown = 0;
-  for (auto entry = p.model.log().rbegin(); entry != p.model.log().rend(); ++entry) {
-    if (!passes(form, *entry)) continue;
-    if (is_folded(p, *entry)) continue;
+  if (divided) draw_divider(p, "log/this_session", tr("This session"));
+  if (p.model.logged() == 0 && !p.model.job()) draw_beginning(p);
+  for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {
+    if (entry->earlier && !in_earlier) {
+      draw_divider(p, "log/earlier", tr("Earlier sessions"));
+      in_earlier = true;
+    }
+    if (!passes(form, *entry) || is_folded(p, *entry)) continue;
     if (dates && !below_job(*entry) && entry->when < day) {
       const std::string date = date_of(entry->when);
       day = start_of_day(entry->when);
@@ -293,11 +384,22 @@ void draw_log_page(const Panel& p) {
       record_item(p.ui, "log/date/" + date, "text", date);
     }
     draw_line(p, *entry, shown, entry->seconds && form.filter.empty() ? notes_below(p, entry) : 0);
+    if (entry->seconds && form.open.contains(entry->job)) draw_details(p, *entry);
     ++shown;
   }
-  if (shown > 0 || p.model.job()) return;
-  muted(p.ui, p.model.log().empty() ? tr("No entries yet. Jobs report their progress here.")
-                                    : tr("No line matches the filter."));
+  if (shown == 0 && !log.empty()) muted(p.ui, tr("No line matches the filter."));
+}
+
+}  // namespace
+
+void draw_log_page(const Panel& p) {
+  const StretchedArea area(p);
+  tools(p);
+  Card card(p, "log/lines", tr("Events, newest first"), {.extra = spare_height(p)});
+  if (!card) return;
+  draw_header(p);
+  draw_running(p);
+  draw_entries(p);
 }
 
 }  // namespace lab::ui

@@ -568,10 +568,10 @@ void failed_statement(const Panel& p, const StatementOutcome& failed) {
 // The newest outcomes first, the newest with its values, in a height that leaves the plot in sight.
 void statement_results(const Panel& p) {
   constexpr float kMost = 132;  // units
-  const char* const path = "memory/results";
+  const char* const history = "memory/results";
   const auto& outcomes = p.model.statements();
   if (outcomes.empty()) return;
-  begin_scroll(p.ui, path, kMost);
+  begin_scroll(p.ui, history, kMost);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const StatementOutcome& outcome = outcomes[outcomes.size() - 1 - i];
     const TensorResult& result = outcome.result;
@@ -589,7 +589,7 @@ void statement_results(const Panel& p) {
     }
     if (result.tensor) footnote(p.ui, describe(result));
   }
-  end_scroll(p.ui, path);
+  end_scroll(p.ui, history);
 }
 
 void statements_card(const Panel& p) {

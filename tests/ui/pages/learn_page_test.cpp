@@ -423,7 +423,8 @@ TEST_P(LearnLanguages, ShowResultsWithoutScrolling) {
   Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 800});
   lab.open(Page::Learn);
   constexpr float kStatusBar = 40;
-  for (const char* path : {"learn/sentence_text", "learn/verdict", "learn/free", "learn/strips/0"}) {
+  for (const char* path :
+       {"learn/sentence_text", "learn/verdict", "learn/free", "learn/strips/0"}) {
     const ui::WidgetRect* shown = lab.backend.find(path);
     ASSERT_NE(shown, nullptr) << path;
     EXPECT_LE(shown->max.y, 800 - kStatusBar) << path;

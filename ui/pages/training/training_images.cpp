@@ -216,7 +216,7 @@ std::string confusion_sentence(const TrainingRun& run) {
       predicted = j;
     }
   }
-  constexpr double kWorthAWord = 0.01;
+  constexpr double kRare = 0.01;
   std::int64_t right = 0, all = 0;
   for (int i = 0; i < c->classes; ++i) {
     right += c->counts[at(i, i, c->classes)];
@@ -224,7 +224,7 @@ std::string confusion_sentence(const TrainingRun& run) {
   }
   const double accuracy =
       static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(all, 1));
-  if (most < kWorthAWord || is_guessing(accuracy, static_cast<std::size_t>(c->classes))) return {};
+  if (most < kRare || is_guessing(accuracy, static_cast<std::size_t>(c->classes))) return {};
   return trf("Most confused: {} is taken for {} in {:.0f} of 100 images.", class_name(run, label),
              class_name(run, predicted), 100 * most);
 }

@@ -544,7 +544,8 @@ TEST(MatmulTogetherForm, SaysHowLongARunTakes) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.view.forms.matmul.sizes = "64..256";
   lab.open(Page::Matmul);
-  lab.click("matmul/together");
+  lab.click("matmul/tab/At once");
+  lab.frames(3);
   const ui::WidgetRect* said = lab.backend.find("matmul/estimate");
   ASSERT_NE(said, nullptr);
   EXPECT_EQ(said->label, "about 2 s, more on a busy machine");

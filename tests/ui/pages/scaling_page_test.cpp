@@ -402,7 +402,7 @@ TEST(ScalingPage, TheBarsOfPredictionsHaveTheirPlaceFromTheStart) {
   for (const bool withheld : {false, true}) {
     StartScaling request;
     request.training.devices = {cpu(0), cpu(1)};
-    Lab lab(ui::Model(machine_of(2)), 1, {1280, 1000});
+    Lab lab(ui::Model(machine_of(2)), 1, {1280, 1300});
     lab.open(Page::Scaling);
     lab.model.apply(event(1, 1, JobStarted{"Scaling", request}));
     lab.model.apply(event(1, 2, scaling_point(kStrong, 1)));

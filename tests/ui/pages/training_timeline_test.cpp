@@ -221,8 +221,7 @@ TEST(TrainingEstimates, ComeFromAProbe) {
   lab.model.apply(event(1, 3, JobFinished{}));
   EXPECT_TRUE(lab.model.runs().empty()) << "a probe is no training";
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("training/estimate")->label,
-            "about 42 min on cpu:0, from a short measurement");
+  EXPECT_EQ(lab.backend.find("training/estimate")->label, "about 42 min on cpu:0, estimated");
   lab.click("training/two_minutes");
   const auto estimate = ui::estimate_of(to_command(lab.view.forms.training, lab.model.machine()),
                                         lab.model.runs(), lab.model.rates());
@@ -245,7 +244,7 @@ TEST(TrainingEstimates, AreARangeIfTheSpeedVaried) {
   lab.model.apply(event(1, 1, TrainingRate{request, 250, 1000, 125, 500}));
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("training/estimate")->label,
-            "about 21 min to about 83 min on cpu:0, from a short measurement");
+            "about 21 min to about 83 min on cpu:0, estimated");
 }
 
 TEST(TrainingEstimates, AreARangeIfOthersTookTime) {
@@ -259,7 +258,7 @@ TEST(TrainingEstimates, AreARangeIfOthersTookTime) {
   lab.model.apply(event(1, 4, JobFinished{}));
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("training/estimate")->label,
-            "about 21 min to about 42 min on cpu:0, from a short measurement");
+            "about 21 min to about 42 min on cpu:0, estimated");
 }
 
 TEST(TrainingEstimates, AProbeShowsItsProgress) {

@@ -99,9 +99,9 @@ void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& es
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
   const std::string time = range_text(estimate);
-  const std::string text =
-      estimate.probed ? trf("{} on {}, from a short measurement", time, devices_text(request))
-                      : trf("{} on {}, as before", time, devices_text(request));
+  const std::string text = estimate.probed
+                               ? trf("{} on {}, estimated", time, devices_text(request))
+                               : trf("{} on {}, as before", time, devices_text(request));
   body(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
   hint(p.ui,

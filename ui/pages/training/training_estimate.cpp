@@ -102,7 +102,7 @@ void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request
   const std::string text = estimate.probed
                                ? trf("{} on {}, estimated", time, devices_text(request))
                                : trf("{} on {}, as before", time, devices_text(request));
-  body(p.ui, text);
+  caption(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
   hint(p.ui,
        estimate.probed

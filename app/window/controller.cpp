@@ -67,9 +67,10 @@ Controller::News Controller::drain() {
     --unfinished_jobs_;
     sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
-    model_.set_fashion_found(has_fashion_mnist());  // a download may have been the job
-    store_log();
+    log_changed_ = true;
+    look_again_at_s_ = 0;  // a download may have been the job
   }
+  keep_up();
   return news;
 }
 
@@ -187,6 +188,22 @@ void Controller::offer_log(StoredLog kept, std::filesystem::path file) {
   log_file_ = std::move(file);
   model_.restore_log(std::move(kept.lines));
   if (!kept.problem.empty()) log(Severity::Warning, std::move(kept.problem));
+}
+
+// Looks for data that another program may have brought, and keeps the log, both now and then only:
+// tensor statements are jobs too.
+void Controller::keep_up() {
+  constexpr double kLookEvery_s = 5, kLogEvery_s = 10;
+  const double now_s = lab_time_s();
+  if (!model_.fashion_found() && now_s >= look_again_at_s_) {
+    look_again_at_s_ = now_s + kLookEvery_s;
+    model_.set_fashion_found(has_fashion_mnist());
+  }
+  if (log_changed_ && now_s >= store_log_at_s_ && unfinished_jobs_ == 0) {
+    store_log_at_s_ = now_s + kLogEvery_s;
+    log_changed_ = false;
+    store_log();
+  }
 }
 
 void Controller::store_log() {

@@ -58,7 +58,7 @@ class Controller {
 
   // Passes the log of earlier sessions to the model. From then on, the log is kept in `file`.
   void offer_log(StoredLog kept, std::filesystem::path file);
-  // Writes it; called after each job and before the window closes.
+  // Writes it; called some seconds after jobs, and before the window closes.
   void store_log();
 
   // Adds a line from the window itself to the Log page.
@@ -83,6 +83,7 @@ class Controller {
     int frames_left;  // until the menu that requested it has disappeared
   };
   void keep_training(JobId job);
+  void keep_up();
   void perform(const SaveText& wish);
   void perform(const OpenFolderOf& wish);
   void perform(const RestartLab& wish);
@@ -93,8 +94,10 @@ class Controller {
     std::filesystem::path path;
     std::string name;  // in the file
   };
-  std::filesystem::path log_file_;    // empty: the log is not kept
-  std::filesystem::path run_folder_;  // empty: runs are not kept
+  std::filesystem::path log_file_;  // empty: the log is not kept
+  bool log_changed_ = false;
+  double store_log_at_s_ = 0, look_again_at_s_ = 0;  // lab time, earliest
+  std::filesystem::path run_folder_;                 // empty: runs are not kept
   std::map<JobId, RunFile> run_files_;
   ui::Model model_;
   std::atomic<bool> wake_wanted_ = true;

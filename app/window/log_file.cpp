@@ -28,7 +28,8 @@ Json line_json(const ui::LogEntry& line) {
   json["page"] = ui::key_of(line.page);
   json["others"] = line.others;
   json["settings"] = line.settings.substr(0, kMostLineBytes);
-  json["command_line"] = line.command_line.substr(0, kMostLineBytes);
+  // A part of a command line would run something else.
+  json["command_line"] = line.command_line.size() <= kMostLineBytes ? line.command_line : "";
   return json;
 }
 

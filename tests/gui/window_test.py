@@ -390,6 +390,8 @@ def case_learn(program, home):
             steps.append({"expect": "learn/map/cpu:1"})
         if lesson["name"] == "equal":
             steps += [
+                {"scroll": -100, "at": "learn/measured"},
+                {"wait_for": "learn/scrub"},
                 {"expect": "learn/scrub", "value": "1/7"},
                 {"key": "space"},
                 {"expect": "learn/scrub", "value": "2/7"},
@@ -397,6 +399,7 @@ def case_learn(program, home):
                 {"click": "learn/step"},
                 {"click": "learn/parameter/net.3.bias"},
                 {"expect": "learn/row/1"},
+                {"scroll": 100, "at": "learn/player"},
             ]
     steps += [{"click": "learn/free"}, {"click": "title/back"}, {"wait_for": "learn/measure"}]
     run_script(program, home, steps, "--cpu-devices", "2", "--size", "1600x1200", timeout=400)

@@ -18,11 +18,15 @@ class FetchExperiment final : public Experiment {
     try {
       fetch(ctx);
     } catch (const Error& e) {
-      if (e.code() != Errc::Network) throw;
+      const bool disk = e.code() == Errc::Io;
+      if (!disk && e.code() != Errc::Network && e.code() != Errc::Corrupt) throw;
       ctx.emit(LogLine{Severity::Warning, e.what()});  // which names options of the command line
-      throw Error(Errc::Network,
-                  tr("Fashion-MNIST was not downloaded; check the network, or choose "
-                     "synthetic data, which needs no download"));
+      throw Error(e.code(),
+                  disk ? trf("Fashion-MNIST could not be stored in {}; free some space there, or "
+                             "choose synthetic data, which needs no download",
+                             default_data_dir().string())
+                       : std::string(tr("Fashion-MNIST was not downloaded; check the network, or "
+                                        "choose synthetic data, which needs no download")));
     }
   }
 

@@ -84,7 +84,7 @@ TEST_F(MatmulOnGpu, MeasuresEachRungOfThePrecision) {
 
 TEST_F(MatmulOnGpu, MeasuresTensorCoreRungs) {
   run(request({}, Precision::TF32));
-  EXPECT_EQ(kernels(), (std::set<std::string>{"mma_tf32", "cublas", "cublaslt"}));
+  EXPECT_EQ(kernels(), (std::set<std::string>{"mma_tf32", "wgmma_tf32", "cublas", "cublaslt"}));
   run(request({}, Precision::BF16));
   EXPECT_TRUE(kernels().contains("mma_bf16"));
   EXPECT_TRUE(kernels().contains("wgmma"));

@@ -43,7 +43,7 @@ TEST_F(LadderBenchOnFake, TimesEachRungOfThePrecision) {
   EXPECT_EQ(lines.size(), 20U);
   EXPECT_NEAR(lines[0]["share_of_library"].get<double>(), 1, 1e-6);
   EXPECT_TRUE(run(Precision::TF32));
-  EXPECT_EQ(all("bench").size(), 6U);
+  EXPECT_EQ(all("bench").size(), 8U);
 }
 
 TEST_F(LadderBenchOnFake, AWrongRungDoesNotHideTheOthers) {

@@ -148,9 +148,8 @@ struct Bf16Product {
 //                            the terms beginning at `term`; other blocks may copy parts of it
 //   Team::release(empty)     called by a consumer warp that has read the stage
 // Product how a consumer warpgroup computes its sums of a tile:
-//   Product::add<Team>(sums, ring, stages, group)      sums += the products of the next `stages` >
-//   0
-//                            stages of the ring, each released when it has been read
+//   Product::add<Team>(sums, ring, stages, group)      sums += the products of the next stages of
+//                            the ring, at least one, each released when it has been read
 // and `output` how it writes them:
 //   output.write(sums, tile, group)
 //   output.finish()          called by each of its threads at the end

@@ -59,14 +59,16 @@ void CoreUse::add(double at_s, double lab_cpu, const OtherLoad& others) {
   keep_recent(t_s, {&lab, &programs, &host});
 }
 
-double CoreUse::others_lately() const {
+OtherLoad CoreUse::others_lately() const {
   constexpr double kLately_s = 4;
-  double sum = 0;
+  OtherLoad sum;
   int n = 0;
   for (std::size_t i = t_s.size(); i-- > 0 && t_s.back() - t_s[i] < kLately_s; ++n) {
-    sum += programs[i] + host[i];
+    sum.programs += programs[i];
+    sum.host += host[i];
   }
-  return n == 0 ? 0 : sum / n;
+  if (n == 0) return {};
+  return {sum.programs / n, sum.host / n};
 }
 
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {

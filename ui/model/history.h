@@ -65,7 +65,7 @@ struct CoreUse {
   int threads = 0;               // hardware threads of the devices; 0: nothing read yet
 
   // Mean over the readings of the last seconds of what other programs and the host took.
-  double others_lately() const;
+  OtherLoad others_lately() const;
   void add(double at_s, double lab_cpu, const OtherLoad& others);
 };
 

@@ -46,9 +46,10 @@ Overlay<KernelResults> overlay(const ReferenceResults& reference, const MatmulRe
 // Pairs each case measured here with the reference's case of the same operation, way, memory, kinds
 // of devices and, for CPUs, one thread or all threads; of several devices here, only the first is
 // paired.
+Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here);
+
 // Whether it has transfers between kinds of devices that this machine can measure.
 bool has_transfers_for(const ReferenceResults& reference, const MachineInfo& machine);
-Overlay<TransferCase> overlay(const ReferenceResults& reference, const TransferResults& here);
 
 // The reference's sample for that rung at exactly that size; null if it has none or was measured
 // with another cache state.

@@ -121,14 +121,20 @@ void busy_cores_note(const Panel& p) {
   constexpr double kNotable = 0.1;  // of all cores
   const Page page = p.view.page;
   const CoreUse& use = p.model.core_use();
-  const double others = use.others_lately();
+  const OtherLoad lately = use.others_lately();
+  const double others = lately.programs + lately.host;
   if ((!entry_of(page).timed && page != Page::Training) || busy(p)) return;
   if (others < kNotable * use.threads || use.threads == 0) return;
   const std::string cores = of_cores(p.model, others);
+  constexpr double kMostly = 0.8;  // of what others take
   const std::string text =
-      use.host.back() > use.programs.back()
+      lately.programs > kMostly * others
+          ? trf("Other programs use {} now; results will vary.", cores)
+      : lately.host > kMostly * others
           ? trf("The host of this virtual machine takes {} now; results will vary.", cores)
-          : trf("Other programs use {} now; results will vary.", cores);
+          : trf("Other programs and the host of this virtual machine use {} now; results will "
+                "vary.",
+                cores);
   footnote(p.ui, text);
   record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
 }
@@ -233,11 +239,7 @@ void lost_box(const Panel& p, std::string_view path, std::string_view sentence) 
 
 std::string of_cores(const Model& model, double cores) {
   const int threads = model.core_use().threads;
-  std::set<int> numbers;  // devices can share cores
-  for (const DeviceInfo& info : model.machine().devices) {
-    numbers.insert(info.cores.begin(), info.cores.end());
-  }
-  if (numbers.size() != static_cast<std::size_t>(threads)) {
+  if (std::ssize(model.silicon()->cores) != threads) {
     return trf("{:.1f} of {} hardware threads", cores, threads);
   }
   return threads == 1 ? trf("{:.1f} of 1 core", cores) : trf("{:.1f} of {} cores", cores, threads);

@@ -131,7 +131,7 @@ void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
 
-// The same, below the figures of the page's last run and on no other tab.
+// outcome_notes() below the figures of the page's last run and on no other tab.
 template <typename Results>
 void run_notes_below(const Panel& p, Page page, const KeptRuns<Results>& runs,
                      const RunTabs& tabs) {

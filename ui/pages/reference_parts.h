@@ -13,8 +13,9 @@
 
 namespace lab::ui {
 
-// A form field; draws nothing if no reference was found.
 using OffersReference = bool (*)(const ReferenceResults&, const MachineInfo&);
+
+// A form field; draws nothing if no reference was found, or none that is offered.
 void reference_field(const Panel& p, Fields& fields, std::string_view path,
                      OffersReference offers = nullptr);
 

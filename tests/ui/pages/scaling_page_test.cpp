@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include "compute/core/language.h"
+#include "tests/support/catalogs.h"
 #include "tests/ui/pages/scenes.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/pages/step_parts.h"
@@ -438,6 +440,8 @@ TEST(ScalingPage, FiguresOfVaryingStepsHaveARange) {
   EXPECT_EQ(range_is_shown(0.0400, 0.1000), "0.80 to 2.00 times, unsteady, median 1.94");
   EXPECT_EQ(range_is_shown(0.0740, 0.0840), "0.95 to 1.08 times, median 1.94")
       << "one device may be as fast";
+  const WithLanguage japanese(Language::Japanese);  // no space before the unit
+  EXPECT_EQ(range_is_shown(0.0400, 0.1000).find("0.80"), 0U);
 }
 
 TEST(ScalingPage, LongErrorBarsDoNotStretchTheAxes) {

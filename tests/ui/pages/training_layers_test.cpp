@@ -28,7 +28,7 @@ TEST_F(TrainingLayers, SummariseTheStep) {
   open({});
   EXPECT_EQ(
       text_of("training/layers_sentence"),
-      "The median step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % other.");
+      "The median step takes 63.8 ms: 32 % forward, 63 % backward, 4.7 % update, 0.5 % the rest.");
   EXPECT_EQ(lab.backend.find("training/layers/resnet_block1.0.conv1")->value, "30.0 ms");
   EXPECT_TRUE(lab.visible("training/layers/batch"));
   EXPECT_LT(lab.backend.find("training/layers/resnet_block1.0.conv1")->max.y,

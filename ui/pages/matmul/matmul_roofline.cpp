@@ -355,9 +355,7 @@ void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
     warning_sentence(p, "matmul/unsteady_ceilings",
-                     trf("Unstable because the machine was busy: {}. The next run measures them "
-                         "again.",
-                         names));
+                     trf("Unsteady: {}. The next run measures them again.", names));
   }
   muted(p.ui, tr("A kernel's intensity is its operations divided by the minimum bytes it moves: A "
                  "and B read once, C written once. Left of a level's ridge point, that level's "

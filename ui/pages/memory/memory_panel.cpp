@@ -423,7 +423,7 @@ bool settle_statement(const Panel& p) {
   if (state.job == sent.after) return sent.by_enter;
   const bool done = state.phase == Phase::Done && !state.cancelled;
   if (done && form.statement == sent.statement) form.statement.clear();
-  if (state.phase == Phase::Failed) {
+  if (state.phase == Phase::Failed && form.statement == sent.statement) {
     form.failed = {sent.statement, state.error};
     p.view.status_line = p.model.logged();
     p.view.status_dismissed = true;  // the error is at the field
@@ -739,9 +739,12 @@ bool offers_retry(const Panel& p) {
 
 void memory_results(const Panel& p) {
   const PageState& state = p.model.state(Page::Memory);
-  // A failed statement is explained at its field.
-  const bool at_field = state.phase == Phase::Failed && state.code != Errc::DeviceLost &&
-                        state.command && std::holds_alternative<RunTensorCode>(*state.command);
+  // A failed statement that is still in its field is explained there.
+  const MemoryForm& form = p.view.forms.memory;
+  const bool in_field = form.failed || (form.sent && form.sent->statement == form.statement);
+  const bool at_field = in_field && state.phase == Phase::Failed &&
+                        state.code != Errc::DeviceLost && state.command &&
+                        std::holds_alternative<RunTensorCode>(*state.command);
   if (!at_field && !mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
   {
     constexpr float kLeast = 620;  // units in which both are usable side by side

@@ -204,15 +204,7 @@ bool needs_split(const Panel& p) {
 }
 
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
-  if (runs(p, Page::Scaling)) {
-    if (button(p.ui, "scaling/stop", tr("Stop"),
-               {.kind = ButtonKind::Danger,
-                .hint = tr("Stops now; what was measured is kept."),
-                .width = -1})) {
-      cancel(p);
-    }
-    return;
-  }
+  if (stop_instead(p, Page::Scaling)) return;
   const ButtonKind kind = needs_split(p) ? ButtonKind::Normal : ButtonKind::Primary;
   if (start_button(p, "scaling/run", tr("Measure scaling"), error, true, kind)) {
     send(p, to_command(form, p.model.machine(), true));

@@ -204,10 +204,17 @@ struct ScalingFigure {
   bool wide = false;       // the range is marked as unsteady
 };
 
+// A quantity with the range of the steps, p10 to p90.
+struct RangedValue {
+  double median, low, high;
+  std::string (*text)(double);
+  bool times = false;  // shown as "1.9 times"
+};
+
 // Adds the range to a figure unless it is narrow. If it is so wide that one number would mislead,
 // or `undecided` because one device may be as fast, the range is the figure.
-void set_range(ScalingFigure& figure, double low, double high, std::string (*text)(double),
-               bool undecided) {
+void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided) {
+  const auto& [number, low, high, text, times] = value;
   constexpr double kNarrow = 0.05;
   if (high - low < kNarrow * high && !undecided) return;
   const std::string range = trf("{} to {}", text(low), text(high));
@@ -216,11 +223,9 @@ void set_range(ScalingFigure& figure, double low, double high, std::string (*tex
     figure.range = range;
     return;
   }
-  const std::size_t space = figure.value.rfind(' ');
-  const bool times = figure.value.substr(space) != " %";  // percents carry their unit
-  const std::string median = times ? figure.value.substr(0, space) : figure.value;
+  const std::string median = text(number);
   figure.range = figure.wide ? trf("unsteady, median {}", median) : trf("median {}", median);
-  figure.value = times ? range + figure.value.substr(space) : range;
+  figure.value = times ? trf("{} times", range) : range;
   if (!figure.wide) return;
   figure.hint += "\n";
   figure.hint += tr("Unsteady: the steps vary by more than a quarter.");
@@ -250,8 +255,12 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
   const bool undecided = curve.speedup_low[at] < 1 && curve.speedup_high[at] > 1;
-  set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text, undecided);
-  set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent, undecided);
+  set_range(figures[0],
+            {best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text, true},
+            undecided);
+  set_range(figures[1],
+            {best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at], percent},
+            undecided);
   if (rough) figures.pop_back();
   return figures;
 }
@@ -292,9 +301,11 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
       {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
   const double low = predicted.speedup_low.back(), high = predicted.speedup_high.back();
   const bool undecided = low < 1 && high > 1;
-  set_range(figures[0], low, high, times_text, undecided);
-  set_range(figures[1], predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent,
-            undecided);
+  set_range(figures[0], {most.speedup, low, high, times_text, true}, undecided);
+  set_range(
+      figures[1],
+      {most.efficiency, predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent},
+      undecided);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
@@ -357,30 +368,24 @@ void say(const Panel& p, const std::string& path, const std::string& sentence, b
   record_item(p.ui, path, "text", sentence);
 }
 
-// After a measurement that was disturbed, or that the model does not explain.
-void measure_buttons(const Panel& p) {
-  ScalingForm& form = p.view.forms.scaling;
-  const MachineInfo& machine = p.model.machine();
-  const auto measure = [&] { return to_command(form, machine, true); };
-  const std::string error = problem(measure);
-  const std::string why = error.empty() ? busy_reason(p) : error;
+// After a measurement that was disturbed, or that the model does not explain: the same again.
+void measure_buttons(const Panel& p, const StartScaling& request) {
+  const std::string why = busy_reason(p);
   Row row(p.ui, {1, 1});
   row.next();
-  if (button(p.ui, "scaling/measure_again", tr("Measure again"),
-             {.enabled = why.empty(), .hint = why, .width = -1})) {
-    send(p, measure());
-  }
+  measure_again_button(p, "scaling/measure_again", request);
   row.next();
   constexpr std::int64_t kLonger = 3, kMostSteps = 1000;
-  const std::int64_t before = form.request.steps;
+  const std::int64_t before = request.steps;
   const std::int64_t steps = std::min(kMostSteps, kLonger * before);
   const std::string meaning = trf("Times {} steps per run instead of {}", steps, before);
   if (button(p.ui, "scaling/measure_longer", tr("Measure longer"),
              {.enabled = why.empty() && steps > before,
               .hint = why.empty() ? meaning : why,
               .width = -1})) {
-    form.request.steps = steps;
-    send(p, measure());
+    StartScaling longer = request;
+    longer.steps = steps;
+    send(p, longer);
   }
 }
 
@@ -405,7 +410,7 @@ void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode
     say(p, fmt::format("scaling/sentence/{}", i), texts.measured[i], i == 0);
   }
   const bool rough = !texts.rough.empty() || !results.withheld(mode).empty();
-  if (rough && !runs(p, Page::Scaling)) measure_buttons(p);
+  if (rough && !runs(p, Page::Scaling)) measure_buttons(p, results.request);
 }
 
 // Whether the job that is running will predict, but has not yet.

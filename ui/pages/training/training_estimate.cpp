@@ -27,7 +27,7 @@ auto lengths(const StartTraining& r) {
   return std::tuple(r.epochs, r.width, r.synthetic_train, r.synthetic_test);
 }
 
-// "about 25 min", or "about 15 min to 25 min" if the speed varied.
+// "about 25 min", or "about 15 min to about 25 min" if the speed varied.
 std::string range_text(const TrainingEstimate& estimate) {
   constexpr double kVaries = 1.25;
   return estimate.most_s > kVaries * estimate.least_s

@@ -14,6 +14,8 @@
 namespace lab::ui {
 namespace {
 
+constexpr const char* kOtherTime = LAB_TEXT("other");  // the layer of the rest of the step
+
 constexpr std::size_t kMaxLayers = 14;  // unless unfolded
 constexpr float kMethods = 640;         // units; at least this wide, the algorithms have a column
 
@@ -208,7 +210,7 @@ struct OtherTime {
   OtherTime(const TrainingProfile& profile, const std::vector<ProfileLayer>& layers) {
     for (std::size_t side = 0; side < profile.totals.size(); ++side) {
       ProfileRow& row = rows.emplace_back();
-      row.layer = tr("other");
+      row.layer = kOtherTime;
       row.phase = StepPhase::Update;
       row.time.median_s = other_s(profile.totals[side], layers, side);
       row.time.n = profile.totals[side].step.n;
@@ -254,12 +256,12 @@ double phase_share(const TrainingProfile& profile, StepPhase phase) {
   return step_s > 0 ? seconds / step_s : 0;
 }
 
-// "The median step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % other."
+// "The median step takes 612 ms: 31 % forward, 62 % backward, 4.1 % update, 2.9 % the rest."
 std::string step_sentence(const TrainingProfile& profile) {
   const double forward = phase_share(profile, StepPhase::Forward);
   const double backward = phase_share(profile, StepPhase::Backward);
   const double update = phase_share(profile, StepPhase::Update);
-  return trf("The median step takes {}: {} forward, {} backward, {} update, {} other.",
+  return trf("The median step takes {}: {} forward, {} backward, {} update, {} the rest.",
              format_seconds(profile.totals.front().step.median_s), percent(forward),
              percent(backward), percent(update),
              percent(std::max(0.0, 1 - forward - backward - update)));
@@ -350,6 +352,7 @@ void draw_nothing(const Panel& p, const TrainingRun& run) {
 }  // namespace
 
 std::string title_of(const ProfileRow& row) {
+  if (row.layer == kOtherTime) return tr(kOtherTime);
   return row.phase == StepPhase::AllReduce ? tr("waiting for sums") : row.title();
 }
 

@@ -103,11 +103,17 @@ void pending_figure(const Panel& p, const std::string& text) {
                    p.ui.theme->muted, text);
 }
 
+// The smoothed loss, or "N/A" before the first step and once the loss is no longer a number.
+std::string latest_loss(const Panel& p, const TrainingRun& run) {
+  const Column64& loss = run.steps().loss;
+  if (loss.empty() || !std::isfinite(loss.back())) return tr("N/A");
+  return loss_text(smoothed_loss(p, run).back());
+}
+
 // Shows four key numbers of the run.
 void summary_card(const Panel& p, const TrainingRun& run) {
   Card card(p, "training/summary", "");
   if (!card) return;
-  const StepColumns& steps = run.steps();
   const EpochColumns& epochs = run.epochs();
   body(p.ui, run_name(p, run));
   record_item(p.ui, "training/run_name", "text", run_name(p, run));
@@ -118,8 +124,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
     record_item(p.ui, "training/diverged_at", "badge", text);
   }
   const std::array<TrainingFigure, 4> figures = {{
-      {"training/figure/loss", tr("loss, smoothed"),
-       steps.size() == 0 ? "N/A" : loss_text(smoothed_loss(p, run).back()),
+      {"training/figure/loss", tr("loss, smoothed"), latest_loss(p, run),
        tr("Mean cross-entropy of the batch; exponential average as in the plot.")},
       accuracy_figure("training/figure/train_acc", tr("train accuracy"), epochs, epochs.train_acc,
                       tr("Share of the training images classified correctly during that epoch.")),
@@ -172,17 +177,15 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
     return;
   const double usual = find_model(run.request().model)->learning_rate;
   const std::string rate = fmt::format("{:g}", run.steps().lr.back());
-  const std::string loss = loss_text(smoothed_loss(p, run).back());
+  const std::string loss = latest_loss(p, run);
   error_box(p.ui, "training/diverged",
             running_training(p) == &run
                 ? trf("Diverged at step {}: the smoothed loss is {} at a learning rate of {}. The "
-                      "weights "
-                      "rarely recover: stop, lower the rate (the model's default is {:g}), and "
-                      "train again.",
+                      "weights rarely recover: stop, lower the rate (the model's default is {:g}), "
+                      "and train again.",
                       *run.diverged_at(), loss, rate, usual)
                 : trf("Diverged at step {}: the smoothed loss is {} at a learning rate of {}. "
-                      "Lower the rate "
-                      "(the model's default is {:g}) and train again.",
+                      "Lower the rate (the model's default is {:g}) and train again.",
                       *run.diverged_at(), loss, rate, usual));
 }
 
@@ -233,11 +236,16 @@ void advice_box(const Panel& p, const TrainingRun& run) {
   if (!advice.empty()) note_box(p.ui, "training/advice", advice);
 }
 
+// Whether the page's last job was this training, not a measured estimate or a download.
+bool is_last_job(const Panel& p, const TrainingRun& run) {
+  return p.model.state(Page::Training).job == run.id();
+}
+
 // Below the loss, so that a note at the end of a run does not move the curves.
 void notes(const Panel& p, const TrainingRun& run) {
   divergence_box(p, run);
   advice_box(p, run);
-  outcome_notes(p, Page::Training);
+  if (is_last_job(p, run)) outcome_notes(p, Page::Training);
 }
 
 void plots(const Panel& p, const TrainingRun& newest) {
@@ -270,6 +278,7 @@ void plots(const Panel& p, const TrainingRun& newest) {
 void training_results(const Panel& p) {
   failure_box(p, Page::Training);
   const TrainingRun* newest = newest_run(p);
+  if (newest == nullptr || !is_last_job(p, *newest)) outcome_notes(p, Page::Training);
   if (newest == nullptr) {
     const bool deleted = !p.view.forms.training.removed.empty();
     if (deleted) draw_training_runs(p, 0);

@@ -268,7 +268,7 @@ void loss_controls(const Panel& p) {
 // The end of a linear axis: above the averages of the runs that have not diverged and the loss of a
 // guess, since single batches stray far.
 double highest_loss(const Panel& p, const std::vector<ShownRun>& runs) {
-  constexpr double kReadable = 5;  // twice the loss of a guess among ten classes
+  constexpr double kReadable = 5;  // without any of them
   constexpr double kRoom = 1.1;
   double highest = 0;
   for (const ShownRun& shown : runs) {
@@ -278,7 +278,7 @@ double highest_loss(const Panel& p, const std::vector<ShownRun>& runs) {
     const std::size_t classes = shown.run->class_names().size();
     if (classes > 1) highest = std::max(highest, std::log(static_cast<double>(classes)));
   }
-  return highest > 0 ? std::min(kReadable, kRoom * highest) : kReadable;
+  return highest > 0 ? kRoom * highest : kReadable;
 }
 
 // The loss of a network that gives all classes the same probability.

@@ -46,9 +46,10 @@ std::string describe(const TensorResult& result) {
   const TensorInfo& x = *result.tensor;
   std::string text = fmt::format("{}  {}  [{}]  {}", to_string(x.device), to_string(x.dtype),
                                  fmt::join(x.shape, ","), format_bytes(x.bytes));
-  if (result.copy_s)
+  if (result.copy_s) {
     text += "  " +
             trf("copied in {}, including allocation and the call", format_seconds(*result.copy_s));
+  }
   if (!result.aliases.empty()) {
     text += "  " + trf("same storage as {}", fmt::join(result.aliases, ", "));
   }

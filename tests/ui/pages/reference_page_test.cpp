@@ -31,8 +31,10 @@ std::string tooltips_of(Lab& lab, const std::string& path) {
   if (plot == nullptr) return "";
   const ui::WidgetRect area = *plot;
   std::string all;
-  for (float y = area.min.y + 40; y < area.max.y - 40; y += 5) {
-    lab.backend.move_to({(area.min.x + area.max.x) / 2, y});
+  const float first = area.min.y + 40;
+  const int places = static_cast<int>((area.max.y - 40 - first) / 5);
+  for (int i = 0; i <= places; ++i) {
+    lab.backend.move_to({(area.min.x + area.max.x) / 2, first + 5 * static_cast<float>(i)});
     lab.frames(3);
     const ui::WidgetRect* tip = lab.backend.ui.widgets.find(path + "/tooltip");
     if (tip != nullptr) all += tip->value + "\n";

@@ -432,7 +432,7 @@ TEST_F(TrainingPage, TheLossAxisFollowsTheAverages) {
 TEST_F(TrainingPage, SaysWhichClassesAreConfusedMost) {
   ui::Model model = after_an_epoch(epoch_done(1));
   Confusion confusion{.epoch = 1, .classes = 10, .counts = std::vector<std::int64_t>(100)};
-  for (int i = 0; i < 10; ++i) confusion.counts[static_cast<std::size_t>(11 * i)] = 100;
+  for (std::size_t i = 0; i < 10; ++i) confusion.counts[11 * i] = 100;
   confusion.counts[66] = 61;
   confusion.counts[62] = 39;
   model.apply(event(1, 5, confusion));

@@ -456,7 +456,7 @@ std::string statement_field(const Panel& p) {
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
                                                    : error;
-  const std::string wrong = error_at_field(form, error);
+  std::string wrong = error_at_field(form, error);
   bool entered = false, run = false;
   {
     Row row(p.ui, {1, -90});

@@ -28,7 +28,7 @@ bool data_missing(const Panel& p) {
 }
 
 StartTraining training_command(const Panel& p) {
-  const StartTraining command = to_command(p.view.forms.training, p.model.machine());
+  StartTraining command = to_command(p.view.forms.training, p.model.machine());
   if (data_missing(p)) throw Error(Errc::NotFound, tr(kDataMissing));
   return command;
 }

@@ -278,7 +278,7 @@ double TrainingRun::images_of(const StepDone& step) const {
 }
 
 double TrainingRun::median_step_s() const {
-  // As the card of the layers says, which leaves out the warm-up.
+  // The median that the Layers card shows; it leaves out the warm-up.
   if (profile_ && profile_->totals.size() == 1 && profile_->totals.front().step.n > 0) {
     return profile_->totals.front().step.median_s;
   }

@@ -67,6 +67,7 @@ Controller::News Controller::drain() {
     --unfinished_jobs_;
     sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
+    keep_tour();
     log_changed_ = true;
     look_again_at_s_ = 0;  // a download may have been the job
   }
@@ -213,6 +214,26 @@ void Controller::store_log() {
   } catch (const Error& e) {
     log_file_.clear();  // one warning is enough
     log(Severity::Warning, trf("the log is not kept: {}", e.what()));
+  }
+}
+
+void Controller::offer_tour(StoredTour kept, std::filesystem::path file) {
+  tour_file_ = std::move(file);
+  tour_kept_ = kept.results.measured;
+  model_.restore_tour(std::move(kept.results));
+  if (!kept.problem.empty()) log(Severity::Warning, std::move(kept.problem));
+}
+
+// Writes the figures of a tour that ended since.
+void Controller::keep_tour() {
+  const ui::TourResults& tour = model_.tour().current;
+  if (tour_file_.empty() || tour.earlier || tour.empty() || tour.measured == tour_kept_) return;
+  tour_kept_ = tour.measured;
+  try {
+    write_tour(tour_file_, tour, model_.machine());
+  } catch (const Error& e) {
+    tour_file_.clear();
+    log(Severity::Warning, trf("the tour is not kept: {}", e.what()));
   }
 }
 

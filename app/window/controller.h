@@ -14,6 +14,7 @@
 #include "app/window/reference_machines.h"
 #include "app/window/restart.h"
 #include "app/window/run_files.h"
+#include "app/window/tour_file.h"
 #include "compute/machine/machine.h"
 #include "compute/machine/telemetry.h"
 #include "compute/run/channel.h"
@@ -61,6 +62,10 @@ class Controller {
   // Writes it; called some seconds after jobs, and before the window closes.
   void store_log();
 
+  // Passes the tour of an earlier session to the model. From then on, the last tour is kept in
+  // `file`.
+  void offer_tour(StoredTour kept, std::filesystem::path file);
+
   // Adds a line from the window itself to the Log page.
   void log(Severity severity, std::string text);
 
@@ -83,6 +88,7 @@ class Controller {
     int frames_left;  // until the menu that requested it has disappeared
   };
   void keep_training(JobId job);
+  void keep_tour();
   void keep_up();
   void perform(const SaveText& wish);
   void perform(const OpenFolderOf& wish);
@@ -94,7 +100,9 @@ class Controller {
     std::filesystem::path path;
     std::string name;  // in the file
   };
-  std::filesystem::path log_file_;  // empty: the log is not kept
+  std::filesystem::path log_file_;   // empty: the log is not kept
+  std::filesystem::path tour_file_;  // the same for the tour
+  std::time_t tour_kept_ = 0;        // the tour in that file, by when it was measured
   bool log_changed_ = false;
   double store_log_at_s_ = 0, look_again_at_s_ = 0;  // lab time, earliest
   std::filesystem::path run_folder_;                 // empty: runs are not kept

@@ -72,6 +72,10 @@ std::filesystem::path log_file() {
   return files::user_data_folder() / "log.json";
 }
 
+std::filesystem::path tour_file() {
+  return files::user_data_folder() / "tour.json";
+}
+
 std::optional<ScriptPlayer> player_for(const WindowOptions& options) {
   if (options.script.empty()) return {};
   const std::string name = options.script.string();
@@ -128,6 +132,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
   if (!unattended()) {
     controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
     controller_.offer_log(read_log(log_file()), log_file());
+    controller_.offer_tour(read_tour(tour_file(), machine_->info()), tour_file());
   }
 }
 

@@ -145,6 +145,10 @@ void Model::restore_log(std::vector<LogEntry> lines) {
   }
 }
 
+void Model::restore_tour(TourResults results) {
+  if (tour_.current.empty()) tour_.current = std::move(results);
+}
+
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
   statements_run_ = 0;
@@ -420,6 +424,8 @@ void Model::finish_scaling(Outcome outcome) {
 
 void Model::finish_tour(Outcome outcome) {
   if (outcome != Outcome::Done && tour_.previous) tour_.current.complete_from(*tour_.previous);
+  tour_.current.measured = clock_();
+  tour_.current.others = state(Page::Tour).others;
   finish(tour_);
 }
 

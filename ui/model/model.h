@@ -144,6 +144,9 @@ class Model {
   // run keeps its slot if it has one that no newer run has.
   void restore_runs(std::vector<TrainingRun> runs);
 
+  // The figures of the last tour of an earlier session, until this one has its own.
+  void restore_tour(TourResults results);
+
   // Whether the default folders hold Fashion-MNIST; true until it is known.
   void set_fashion_found(bool found) { fashion_found_ = found; }
   bool fashion_found() const { return fashion_found_; }

@@ -1,6 +1,7 @@
 #pragma once
 // The figures of a tour: at most one per device and question.
 #include <algorithm>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct TourResults {
   StartTour request;
   double started_t_s = 0;
   std::vector<TourFigure> figures = {};
+  std::time_t measured = 0;  // wall clock, when it ended; 0: it has not
+  double others = 0;         // as CoresShared::others, if notable
+  bool earlier = false;      // in an earlier session
 
   bool empty() const { return figures.empty(); }
 

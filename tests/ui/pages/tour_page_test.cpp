@@ -112,6 +112,35 @@ TEST(TourPage, FiguresFillWhileItRuns) {
   EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
 }
 
+TEST(TourPage, ShowsTheTourOfAnEarlierSessionUntilItMeasuresAgain) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  ui::TourResults earlier;
+  earlier.measured = 1'700'000'000;
+  earlier.others = 0.4;
+  earlier.earlier = true;
+  TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
+  copy.unstable = true;
+  earlier.add(copy);
+  model.restore_tour(earlier);
+  ui::TourResults late = earlier;
+  late.figures.front().value = 1;
+  model.restore_tour(late);  // ignored: there is one
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
+  const WidgetRect* when = lab.backend.find("tour/when");
+  ASSERT_NE(when, nullptr);
+  EXPECT_TRUE(when->label.starts_with("Measured 2023-11-1")) << when->label;
+  EXPECT_EQ(lab.backend.find("tour/measure")->label, "Measure again");
+  EXPECT_TRUE(lab.visible("tour/mark_key")) << "it was disturbed then";
+}
+
+TEST(TourPage, RemembersWhenATourEnded) {
+  const ui::Model model = make_scene(Page::Tour, Scene::Done);
+  EXPECT_GT(model.tour().current.measured, 0);
+  EXPECT_FALSE(model.tour().current.earlier);
+}
+
 TEST(TourPage, OldFiguresStayUntilNewOnesArrive) {
   ui::Model model = make_scene(Page::Tour, Scene::Done);
   model.apply(event(2, 300, JobStarted{"again", StartTour{}}));

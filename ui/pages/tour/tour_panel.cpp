@@ -87,12 +87,11 @@ std::string disturbance(const Panel& p, const Shown& shown) {
     why += trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
                percent(half / figure.median));
   }
-  const PageState& state = p.model.state(Page::Tour);
-  const bool shared = state.phase == Phase::Done && state.others > 0 && !shown.old;
-  if (shared && (figure.unstable || wide)) {
+  const double others = shown.old ? 0 : p.model.tour().current.others;
+  if (others > 0 && (figure.unstable || wide)) {
     if (!why.empty()) why += "\n";
     why += trf("Other programs or the host took {} of the cores' time during the tour.",
-               percent(state.others));
+               percent(others));
   }
   return why;
 }
@@ -154,6 +153,19 @@ void head_text(const Panel& p) {
   record_item(ui, "tour/what", "text", what);
 }
 
+// How long the tour took, when an earlier session measured it, or how long it will take.
+std::string when_text(const Panel& p) {
+  const TourResults& tour = p.model.tour().current;
+  if (!tour.empty() && tour.earlier) {
+    return trf("Measured {}, {}", date_of(tour.measured), time_of_day(tour.measured).substr(0, 5));
+  }
+  const PageState& state = p.model.state(Page::Tour);
+  if (!tour.empty() && state.phase == Phase::Done && !state.cancelled) {
+    return trf("Took {}", format_seconds(state.seconds));
+  }
+  return trf("About {:.0f} s", tour_duration_s(StartTour{}.seconds, timed_devices(p).size()));
+}
+
 void head_button(const Panel& p) {
   Ui& ui = p.ui;
   if (stop_instead(p, Page::Tour)) return;
@@ -162,12 +174,9 @@ void head_button(const Panel& p) {
                    true)) {
     send(p, StartTour{});
   }
-  const PageState& state = p.model.state(Page::Tour);
-  const bool done = again && state.phase == Phase::Done && !state.cancelled;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
-  caption(ui, done ? trf("Took {}", format_seconds(state.seconds))
-                   : trf("About {:.0f} s",
-                         tour_duration_s(StartTour{}.seconds, timed_devices(p).size())));
+  caption(ui, when_text(p));
+  record_item(ui, "tour/when", "text", when_text(p));
   mark_key(p);
   busy_cores_note(p);
   ImGui::PopStyleVar();

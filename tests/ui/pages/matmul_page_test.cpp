@@ -658,6 +658,7 @@ TEST(MatmulTogetherForm, ShowsTheSpeedupPerSize) {
   const ui::WidgetRect* unsteady = lab.backend.find("matmul/together_rows/1");
   ASSERT_NE(unsteady, nullptr);
   EXPECT_NE(unsteady->value.find("2.00x, unsteady"), std::string::npos) << unsteady->value;
+  EXPECT_TRUE(lab.visible("matmul/plot/speedup"));
   EXPECT_TRUE(lab.visible("matmul/shares_cores"));
   EXPECT_FALSE(lab.visible("matmul/roofline_card"));
 }

@@ -7,6 +7,7 @@
 #include "compute/core/units.h"
 #include "ui/model/matmul_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
+#include "ui/plot/plot.h"
 
 namespace lab::ui {
 namespace {
@@ -91,6 +92,43 @@ std::vector<Column> together_columns(const std::vector<std::string>& devices, bo
   return columns;
 }
 
+void speedup_plot(const Panel& p, const MatmulResults& results, bool old) {
+  std::vector<const TogetherSpeedup*> sizes;
+  for (const TogetherSpeedup& e : results.speedups) sizes.push_back(&e);
+  std::ranges::sort(sizes, {}, &TogetherSpeedup::n);
+  Column64 n, speedup, low, high, unsteady;
+  for (const TogetherSpeedup* e : sizes) {
+    n.push_back(static_cast<double>(e->n));
+    speedup.push_back(e->speedup);
+    low.push_back(e->p10);
+    high.push_back(e->p90);
+    unsteady.push_back(is_unsteady(*e) ? 1 : 0);
+  }
+  plot::Series series{.label = tr("Speed-up"),
+                      .color = series_color(*p.ui.theme, 0),
+                      .marker = plot::Marker::Circle,
+                      .x = n,
+                      .y = speedup,
+                      .low = low,
+                      .high = high,
+                      .unsteady = unsteady};
+  series.describe = [&sizes](std::size_t i) {
+    const TogetherSpeedup& e = *sizes[i];
+    return trf("N = {}: {:.2f} times as fast, p10 to p90 {:.2f} to {:.2f}, {} rounds", e.n,
+               e.speedup, e.p10, e.p90, e.rounds);
+  };
+  const auto ideal = static_cast<double>(results.speedups.front().devices.size());
+  const std::vector<plot::Reference> lines = {
+      {tr("ideal"), ideal, p.ui.theme->muted, plot::Line::Dashed},
+      {tr("one device"), 1, p.ui.theme->muted, plot::Line::Dashed}};
+  plot::draw(p.ui, "matmul/plot/speedup",
+             {.x = {.label = tr("size N"), .scale = plot::Scale::Log2, .whole = true},
+              .y = {.label = tr("speed-up"), .min = 0}},
+             std::span(&series, 1),
+             {.height = 180, .grows = true, .references = lines, .legend = false, .dimmed = old},
+             p.out);
+}
+
 std::string best_sentence(const MatmulResults& results) {
   const TogetherSpeedup* best = results.best_speedup();
   if (best == nullptr) {
@@ -107,7 +145,8 @@ std::string best_sentence(const MatmulResults& results) {
 void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
   Card card(p, "matmul/together_card", tr("Devices at once"),
-            {.hint = tr("The same products on all devices at once, and in sequence on the first "
+            {.extra = spare_height(p),
+             .hint = tr("The same products on all devices at once, and in sequence on the first "
                         "one"),
              .dimmed = is_old(kept)});
   if (!card) return;
@@ -126,6 +165,7 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
     end_table(p.ui);
   }
   muted(p.ui, best_sentence(results));
+  speedup_plot(p, results, is_old(kept));
   if (first.shares_cores) {
     note_box(p.ui, "matmul/shares_cores",
              tr("Devices that share cores bring no speed-up beyond the number of cores."));

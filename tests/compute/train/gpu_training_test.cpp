@@ -15,80 +15,23 @@
 #include "compute/nn/models.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
-#include "tests/support/compare.h"
 #include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_layer_libraries/fake_libraries.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_sanitizer.h"
+#include "tests/support/trained_steps.h"
 
 namespace lab {
 namespace {
 
 const MachineOptions kTwoGpus{.emulated_gpus = 2};
 
-struct Result {
-  std::vector<double> losses;
-  std::vector<double> parameters, mean, variance;
-  std::int64_t batches = 0;
-  Evaluation test;
-};
-
-struct Steps {
-  int steps = 3;
-  std::int64_t batch = 4;
-  double lr = 0.05;
-  nn::SgdOptions sgd = {.momentum = 0.5, .weight_decay = 1e-3};
-  bool alternate = false;  // between the lab's kernels and the library's, as --kernels both
-};
-
-Result train_on(Machine& machine, const std::vector<Device>& devices, TrainerOptions options,
-                const Steps& run = {}) {
-  const Dataset data = make_synthetic_garments(3 * run.batch - 1, run.batch + 1, 1);
-  const std::vector<DeviceContext*> contexts = test::contexts_of(machine, devices);
-  options.batch = run.batch;
-  options.sgd = run.sgd;
-  nn::PassOptions pass;
-  if (options.kernels.library) pass.kernels = Kernels::Library;
-  Trainer trainer(contexts, options);
-  BatchLoader loader(data.train, run.batch, BatchOrder::Shuffled, 3);
-  Result result;
-  for (int step = 0; step < run.steps; ++step) {
-    if (step % loader.steps_per_epoch() == 0) loader.start_epoch(step / loader.steps_per_epoch());
-    if (run.alternate) pass.kernels = step % 2 == 0 ? Kernels::Lab : Kernels::Library;
-    const StepResult& done = trainer.step(loader, step % loader.steps_per_epoch(), run.lr, pass);
-    result.losses.push_back(done.loss);
-  }
-  result.test = trainer.evaluate(data.test, pass);
-  trainer.gather_state();
-  const auto parameters = trainer.network().flat_parameters();
-  result.parameters.assign(parameters.begin(), parameters.end());
-  for (const nn::RunningStatistics& one : trainer.network().running()) {
-    result.mean.insert(result.mean.end(), one.mean.begin(), one.mean.end());
-    result.variance.insert(result.variance.end(), one.variance.begin(), one.variance.end());
-    result.batches = one.batches;
-  }
-  return result;
-}
-
-std::vector<float> floats(const std::vector<double>& values) {
-  return {values.begin(), values.end()};
-}
-
-void expect_close(const Result& gpu, const Result& cpu, double tolerance) {
-  ASSERT_EQ(gpu.losses.size(), cpu.losses.size());
-  for (std::size_t i = 0; i < cpu.losses.size(); ++i) {
-    EXPECT_NEAR(gpu.losses[i], cpu.losses[i], tolerance * cpu.losses[i]) << "step " << i + 1;
-  }
-  EXPECT_LE(test::relative_error(floats(gpu.parameters), cpu.parameters), tolerance);
-  EXPECT_NEAR(gpu.test.loss, cpu.test.loss, tolerance * cpu.test.loss);
-  EXPECT_EQ(gpu.test.predicted, cpu.test.predicted);
-  EXPECT_EQ(gpu.batches, cpu.batches);
-  if (cpu.mean.empty()) return;
-  EXPECT_LE(test::relative_error(floats(gpu.mean), cpu.mean), tolerance);
-  EXPECT_LE(test::relative_error(floats(gpu.variance), cpu.variance), tolerance);
-}
+using test::expect_close;
+using test::train_on;
+using Result = test::TrainedSteps;
+using Steps = test::StepsToTrain;
 
 TrainerOptions model(const std::string& name) {
   return {.model = name, .seed = 2};

@@ -268,7 +268,9 @@ void lab_cpu(RightToLeft& at) {
   const std::string text = all.empty() ? trf("lab uses {:.1f} cores", cores) : all;
   const double most = use.threads;
   ImFont* font = ui.fonts.caption;
-  const float usual = text_size(font, core_use_text(at.p.model, most, {.programs = most})).x;
+  // While a job runs, no text may be so wide that the buttons beside it move.
+  const OtherLoad widest{.programs = most, .host = at.p.model.job() ? most : 0};
+  const float usual = text_size(font, core_use_text(at.p.model, most, widest)).x;
   const float width = std::max(text_size(font, text).x, usual);
   at.x -= width + ui.px(12);
   const float right = at.x + width;

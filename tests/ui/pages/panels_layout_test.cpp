@@ -218,6 +218,22 @@ TEST(Pages, EveryStateHasItsWidgets) {
   EXPECT_FALSE(lab.visible("status/cancel"));
 }
 
+TEST(Pages, TheStopButtonStaysWhileOthersUseTheCores) {
+  Lab lab(make_scene(Page::Matmul, Scene::Running));
+  lab.open(Page::Matmul);
+  std::set<float> places;
+  double now_s = 1000;
+  for (const OtherLoad& others : {OtherLoad{.threads = 4}, OtherLoad{.programs = 1.2, .threads = 4},
+                                  OtherLoad{.programs = 1.2, .host = 0.4, .threads = 4}}) {
+    Telemetry reading = telemetry(lab.model.devices(), now_s, 1);
+    reading.others = others;
+    lab.model.apply(event(0, now_s++, reading));
+    lab.frames(3);
+    places.insert(lab.backend.find("status/cancel")->min.x);
+  }
+  EXPECT_EQ(places.size(), 1U);
+}
+
 TEST(Pages, SyntheticResultsAreMarked) {
   Lab lab(make_scene(Page::Training, Scene::Done));
   lab.open(Page::Training);

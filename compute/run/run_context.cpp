@@ -128,7 +128,9 @@ std::optional<double> RunContext::left_s(double done, double spent_s) const {
     const double whole_s = (1 - done) * expected_s_ + spent_s;
     return (1 - done) * whole_s;
   }
-  if (done <= 0.01 || spent_s <= 0.5) return {};
+  // The first steps are slower; a long job has many of them within its first hundredth.
+  constexpr double kFirst = 0.01, kShort_s = 0.5, kLong_s = 5;
+  if (done <= 0 || spent_s <= (done <= kFirst ? kLong_s : kShort_s)) return {};
   return spent_s * (1 - done) / done;
 }
 

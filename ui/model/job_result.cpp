@@ -147,7 +147,7 @@ std::string result_of(const TrainingRun& run) {
         trf("loss {:.3g} after step {:.0f}", run.steps().loss.back(), run.steps().step.back()));
   }
   if (run.done() && run.timed()) {
-    parts.push_back(trf("{} images/s", format_si(run.typical_images_per_s(), "")));
+    parts.push_back(trf("{} images/s", run.speed_text()));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

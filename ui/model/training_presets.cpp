@@ -98,9 +98,10 @@ int preset_of(const TrainingForm& form, const MachineInfo& machine) {
                     form.request.data == DataSource::FashionMnist;
   if (fast) return kFast;
   const StartTraining usual, &r = form.request;
-  const bool same_data = r.data == usual.data && r.synthetic_train == usual.synthetic_train &&
-                         r.synthetic_test == usual.synthetic_test;
-  return follows_preset(TrainingPreset::Book, r) && same_data ? kBook : 0;
+  const bool usual_data =
+      r.data == DataSource::FashionMnist ||
+      (r.synthetic_train == usual.synthetic_train && r.synthetic_test == usual.synthetic_test);
+  return follows_preset(TrainingPreset::Book, r) && usual_data ? kBook : 0;
 }
 
 std::string preset_stand_in(int which, const MachineInfo& machine) {

@@ -12,7 +12,7 @@ namespace lab::ui {
 // 0.2", "Fast: 0.91 in seconds", "LeNet: batch 256, lr 0.9".
 const std::vector<std::string>& preset_names();
 
-// Index of the preset that the form matches; 0: none.
+// Index of the preset that the form matches; 0: none. LeNet's may train on either data set.
 int preset_of(const TrainingForm& form, const MachineInfo& machine);
 
 // Fills the form with preset `which`, on Fashion-MNIST except for LeNet, which has the usual

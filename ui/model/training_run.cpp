@@ -13,6 +13,7 @@
 #include "compute/core/fields/field_json.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 
 namespace lab::ui {
 // --- profile --------------------------------------------------------------------------------
@@ -295,6 +296,23 @@ double TrainingRun::median_step_s() const {
 
 double TrainingRun::typical_images_per_s() const {
   return most_images_ / median_step_s();
+}
+
+std::string TrainingRun::speed_text() const {
+  constexpr double kNotable = 0.9;
+  const double typical = typical_images_per_s(), mean = done_ ? done_->images_per_s : typical;
+  if (!(mean < kNotable * typical)) return format_si(typical, "");
+  return trf("{}, mean {}", format_si(typical, ""), format_si(mean, ""));
+}
+
+std::string TrainingRun::stopped_text() const {
+  if (!done_ || done_->reached_s || !started_ || started_->steps_per_epoch < 1) return {};
+  const auto planned =
+      static_cast<double>(changes_.empty() ? started_->total_steps : changes_.back().total_steps);
+  if (steps_.size() == 0 || steps_.step.back() >= planned) return {};
+  const auto per_epoch = static_cast<double>(started_->steps_per_epoch);
+  return trf("stopped at epoch {:.1f} of {:.3g}", steps_.step.back() / per_epoch,
+             planned / per_epoch);
 }
 
 void TrainingRun::add(const StepDone& step) {

@@ -124,6 +124,11 @@ class TrainingRun {
   // first.
   double median_step_s() const;
   double typical_images_per_s() const;  // of a step that takes as long
+  // "31.3 k", or with the mean of all steps where interruptions made it notably lower: "31.3 k,
+  // mean 22.1 k". Of a timed run that has ended.
+  std::string speed_text() const;
+  // "stopped at epoch 9.1 of 40"; empty if it has not ended, or as planned.
+  std::string stopped_text() const;
   double highest_images_per_s() const { return highest_images_per_s_; }  // of the averages
   const DeviceTracks& devices() const { return devices_; }  // empty if one device trains
   const EpochColumns& epochs() const { return epochs_; }

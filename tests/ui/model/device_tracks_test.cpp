@@ -145,6 +145,38 @@ TEST(TrainingRun, LeavesPartialBatchesOutOfTheSpeed) {
   EXPECT_LT(average[20] - average[19], 0.5) << "it counts for its 16 images";
 }
 
+TEST(TrainingRun, SaysWhereInterruptionsMadeItSlower) {
+  TrainingRun run(1, StartTraining{});
+  run.add(training_started(true));
+  for (int i = 1; i <= 20; ++i) {
+    StepDone step = step_done(i);
+    step.images_per_s = 2560;
+    run.add(step);
+  }
+  EXPECT_EQ(run.speed_text(), "2.56 k");
+  run.add(TrainingDone{.images_per_s = 2500});
+  EXPECT_EQ(run.speed_text(), "2.56 k");
+  run.add(TrainingDone{.images_per_s = 1800});
+  EXPECT_EQ(run.speed_text(), "2.56 k, mean 1.80 k");
+}
+
+TEST(TrainingRun, SaysWhereItStopped) {
+  TrainingRun run(1, StartTraining{});
+  TrainingStarted started = training_started(true);
+  started.steps_per_epoch = 10;
+  started.total_steps = 40;
+  run.add(started);
+  for (int i = 1; i <= 15; ++i) run.add(step_done(i));
+  EXPECT_EQ(run.stopped_text(), "") << "it goes on";
+  TrainingRun reached = run;
+  run.add(TrainingDone{});
+  EXPECT_EQ(run.stopped_text(), "stopped at epoch 1.5 of 4");
+  reached.add(TrainingDone{.reached_s = 3});
+  EXPECT_EQ(reached.stopped_text(), "") << "at the accuracy asked for";
+  run.add(TrainingChanged{.step = 15, .total_steps = 15});
+  EXPECT_EQ(run.stopped_text(), "") << "the plan was changed";
+}
+
 TEST(TrainingRun, KnowsThePartialBatchesOfARestoredRun) {
   TrainingRun run(-1, StartTraining{});
   run.add(training_started(true));  // 60000 images in 235 steps of 256

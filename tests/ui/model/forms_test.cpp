@@ -181,6 +181,8 @@ TEST(Forms, TheDefaultsAreAPreset) {
   EXPECT_EQ(form.request.data, DataSource::Synthetic) << "not that of the preset before";
   form.request.synthetic_train = 6000;
   EXPECT_EQ(preset_of(form, machine), 0);
+  form.request.data = DataSource::FashionMnist;
+  EXPECT_EQ(preset_of(form, machine), 4) << "the book's data set";
   fill_preset(4, machine, form);
   form.request.epochs = 3;
   EXPECT_EQ(preset_of(form, machine), 0);

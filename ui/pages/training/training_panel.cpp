@@ -84,7 +84,7 @@ TrainingFigure speed_figure(const TrainingRun& run) {
     figure.value = format_si(steps.images_per_s_smooth.back(), "");
     return figure;
   }
-  figure.value = format_si(run.typical_images_per_s(), "");
+  figure.value = run.speed_text();
   figure.hint +=
       '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
                  "interruptions included.",

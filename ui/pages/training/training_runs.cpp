@@ -114,9 +114,13 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
 // "lr 0.5 · 1.2 k images/s": the settings that differ, and the speed of a run that has ended.
 std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
   std::string text = settings_of(run, different);
+  if (const std::string stopped = run.stopped_text(); !stopped.empty()) {
+    if (!text.empty()) text += kDot;
+    text += stopped;
+  }
   if (run.done() && run.timed()) {
     if (!text.empty()) text += kDot;
-    text += trf("{} images/s", format_si(run.typical_images_per_s(), ""));
+    text += trf("{} images/s", run.speed_text());
   }
   return text;
 }

@@ -37,7 +37,8 @@ void add_device_options(CLI::App& app, FieldOptions<StartTraining>& training, Jo
         text.cpu_devices_asked = true;
       });
   RequestField devices = field_of(&StartTraining::devices);
-  devices.help = LAB_TEXT("Largest set of devices; default: all CPU devices");
+  devices.help = LAB_TEXT(
+      "Largest set of devices; default: the GPUs if there are two of one kind, or all CPU devices");
   training.add(devices, &StartTraining::devices);
   RequestField shares = field_of(&StartTraining::shares);
   shares.help = LAB_TEXT("Share of the batch per device");

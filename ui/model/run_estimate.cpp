@@ -57,7 +57,7 @@ bool is_asked(const StartMatmul& request, const RungInfo& rung) {
 
 RunEstimate estimate_at_once(const StartMatmul& request, const MachineInfo& machine) {
   const std::vector<Device> devices =
-      request.devices.empty() ? together_devices(machine.devices) : request.devices;
+      request.devices.empty() ? alike_devices(machine.devices) : request.devices;
   RunEstimate sum;
   if (devices.size() < 2) return sum;
   for (const std::int64_t n : request.sizes) {

@@ -1,8 +1,9 @@
-#include "ui/pages/split_cpu.h"
+#include "ui/pages/form_devices.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "compute/core/language.h"
 
@@ -31,11 +32,27 @@ void split_cpu_button(const Panel& p, std::string_view page, int devices, Button
 
 void offer_split(const Panel& p, std::string_view page, std::string_view sentence,
                  ButtonKind kind) {
-  const auto& devices = p.model.machine().devices;
-  if (devices.size() != 1 || devices.front().cores.size() < 2) return;
+  const std::vector<Device> timed = timed_devices(p.model.machine());
+  if (timed.size() != 1 || p.model.machine().devices.front().cores.size() < 2) return;
   muted(p.ui, sentence);
   record_item(p.ui, fmt::format("{}/split_cores", page), "text", sentence);
   split_cpu_button(p, page, std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices)), kind);
+}
+
+std::string untimed_text(const MachineInfo& machine) {
+  std::string names;
+  for (const DeviceInfo& info : machine.devices) {
+    if (is_timed(info.device)) continue;
+    names += (names.empty() ? "" : ", ") + lab::to_string(info.device);
+  }
+  return names.empty() ? "" : trf("{}: {}", names, tr(kEmulatedGpu));
+}
+
+void untimed_note(const Panel& p, std::string_view page) {
+  const std::string text = untimed_text(p.model.machine());
+  if (text.empty()) return;
+  footnote(p.ui, text);
+  record_item(p.ui, fmt::format("{}/untimed", page), "note", text);
 }
 
 }  // namespace lab::ui

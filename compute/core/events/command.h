@@ -91,8 +91,7 @@ struct StartMatmul {
   std::uint64_t seed = 0;
   bool live = false;  // repeat the kernels at sizes[0] until cancelled
   // Instead of the ladder: products on all devices at once, against the same products in sequence
-  // on the first one. The devices are of one kind; empty: the GPUs if there are two of one kind,
-  // otherwise the CPU devices.
+  // on the first one. The devices are of one kind; empty: alike_devices().
   bool together = false;
 };
 

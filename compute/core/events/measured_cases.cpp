@@ -19,7 +19,7 @@ bool is_measured_between(TransferOp op, Device from, Device to) {
   return false;
 }
 
-std::vector<Device> together_devices(std::span<const DeviceInfo> devices) {
+std::vector<Device> alike_devices(std::span<const DeviceInfo> devices) {
   std::vector<Device> gpus, cpus;
   const DeviceInfo* first = nullptr;  // of the GPUs
   for (const DeviceInfo& info : devices) {
@@ -28,7 +28,7 @@ std::vector<Device> together_devices(std::span<const DeviceInfo> devices) {
     if (first == nullptr) first = &info;
     if (info.name == first->name) gpus.push_back(info.device);
   }
-  return gpus.size() < 2 ? cpus : gpus;
+  return gpus.size() < 2 && gpus.size() < cpus.size() ? cpus : gpus;
 }
 
 double together_batch_s(std::size_t devices, double budget_s) {

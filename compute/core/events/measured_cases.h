@@ -17,10 +17,10 @@ namespace lab {
 // towards the GPU. An emulated GPU is not timed.
 bool is_measured_between(TransferOp op, Device from, Device to);
 
-// --- products on devices at once ------------------------------------------------------------
-// The devices of a StartMatmul::together that names none: the GPUs like the first one, or if those
-// are fewer than two, the CPU devices.
-std::vector<Device> together_devices(std::span<const DeviceInfo> devices);
+// --- several devices ------------------------------------------------------------------------
+// The devices of a StartMatmul::together or StartScaling that names none: the GPUs like the first
+// one, or the CPU devices where those are several and there is one GPU at most.
+std::vector<Device> alike_devices(std::span<const DeviceInfo> devices);
 
 // A size has rounds of a batch per device, in sequence on the first one and at once on all, until
 // its budget is spent, within these limits.

@@ -30,7 +30,7 @@ std::vector<Device> choose_together(Machine& machine, const std::vector<Device>&
     throw Error(Errc::Usage, trf("matmul at once: an emulated GPU is never timed; name CPUs or "
                                  "NVIDIA GPUs"));
   }
-  if (devices.empty()) devices = together_devices(machine.info().devices);
+  if (devices.empty()) devices = alike_devices(machine.info().devices);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device device = devices[i];
     const DeviceInfo& info = machine.at(device).info();

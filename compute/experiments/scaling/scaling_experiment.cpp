@@ -178,7 +178,7 @@ class ScalingExperiment final : public Experiment {
                                   "GPUs"));
     }
     if (training.devices.empty()) {
-      for (int i = 0; i < machine.num_cpus(); ++i) training.devices.push_back(cpu(i));
+      training.devices = alike_devices(machine.info().devices);
     }
     training.steps.reset();
     training.save_file.clear();

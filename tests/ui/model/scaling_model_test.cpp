@@ -159,6 +159,29 @@ TEST_F(ScalingModel, IgnoresResultsOfOtherJobs) {
   EXPECT_EQ(now().skipped.size(), 1u);
 }
 
+TEST(ScalingForm, MeasuresDevicesThatAreAlikeUnlessTicked) {
+  MachineInfo machine = machine_of(1);
+  ScalingForm form;
+  DeviceInfo other;
+  other.device = emulated_gpu(0);
+  machine.devices.push_back(other);
+  EXPECT_EQ(scaling_devices(form, machine), std::vector{cpu(0)}) << "emulated: never timed";
+  other.device = gpu(0);
+  other.name = "A GPU";
+  machine.devices.insert(machine.devices.begin() + 1, other);
+  EXPECT_EQ(scaling_devices(form, machine), std::vector{gpu(0)});
+  form.devices = {true, true};
+  EXPECT_EQ(scaling_devices(form, machine), (std::vector{cpu(0), gpu(0)}));
+  form.devices = {false, false, true};
+  EXPECT_EQ(scaling_devices(form, machine), std::vector{gpu(0)}) << "only timed ones are ticked";
+  machine = machine_of(2);
+  machine.devices.push_back(other);
+  EXPECT_EQ(scaling_devices({}, machine), (std::vector{cpu(0), cpu(1)}));
+  other.device = gpu(1);
+  machine.devices.push_back(other);
+  EXPECT_EQ(scaling_devices({}, machine), (std::vector{gpu(0), gpu(1)}));
+}
+
 TEST(ScalingForm, CommandMatchesTheForm) {
   const MachineInfo machine = machine_of(4);
   ScalingForm form;

@@ -29,6 +29,23 @@ bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(ScalingPage, LeavesOutEmulatedGpusAndSaysSo) {
+  MachineInfo machine = machine_of(2);
+  DeviceInfo emulated;
+  emulated.device = emulated_gpu();
+  machine.devices.push_back(emulated);
+  Lab lab{ui::Model(machine)};
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/device/cpu:1"));
+  EXPECT_FALSE(lab.visible("scaling/device/emu:0"));
+  const ui::WidgetRect* const note = lab.backend.find("scaling/untimed");
+  ASSERT_NE(note, nullptr);
+  EXPECT_EQ(note->label, "emu:0: emulated: right, not fast; never timed");
+  lab.click("scaling/run");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartScaling>()[0].training.devices, (std::vector{cpu(0), cpu(1)}));
+}
+
 TEST(ScalingWords, SummarisesTheResult) {
   const auto said =
       scaling_texts(results_of({scaling_point(kStrong, 1), scaling_point(kStrong, 2)}), kStrong)
@@ -153,6 +170,15 @@ TEST(ScalingWords, NamesTheFastestNumberOfDevices) {
   EXPECT_EQ(said({1, 0.8, 0.7}), "1 device is the fastest: 4 devices reach 0.70 times its speed.");
   EXPECT_EQ(said({1, 1.51, 1.5}),
             "2 devices are as fast as 4 devices, within the spread of the steps.");
+  ScalingResults undecided;
+  for (const int devices : {1, 2}) {
+    ScalingPoint point = scaling_point(kStrong, devices);
+    point.speedup = devices == 1 ? 1 : 0.9;
+    if (devices == 2) point.step.p10_s = 0.4 * point.step.median_s;
+    undecided.add(point);
+  }
+  const std::string none = fastest_sentence(undecided.measured(kStrong));
+  EXPECT_TRUE(none.starts_with("No conclusion: the steps put 2 devices between ")) << none;
   ScalingResults predicted;
   for (const int devices : {1, 2, 4, 8, 16}) {
     ScalingPrediction p = scaling_prediction(kStrong, devices);
@@ -471,6 +497,7 @@ TEST(ScalingPage, AWithheldPredictionHasNoFigures) {
   EXPECT_FALSE(lab.visible("scaling/figure/check"));
   EXPECT_FALSE(lab.visible("scaling/figure/prediction"));
   EXPECT_TRUE(lab.visible("scaling/measure_again"));
+  EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "it would be withheld again";
   lab.click("scaling/type_step");
   EXPECT_TRUE(lab.visible("scaling/compute_ms"));
 }
@@ -630,13 +657,40 @@ TEST(ScalingPage, ADisturbedRunOffersWaysOn) {
   EXPECT_FALSE(steady.visible("scaling/measure_again"));
 }
 
-TEST(ScalingPage, PredictsWithoutMeasuring) {
+TEST(ScalingPage, PredictsFromOneDevice) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 720});
   lab.open(Page::Scaling);
-  lab.click("scaling/predict_typed");
+  EXPECT_EQ(lab.backend.find("scaling/predict_one")->label, "Predict for 16 devices");
+  lab.click("scaling/predict_one");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
+  const StartScaling quick = lab.sent<StartScaling>()[0];
+  EXPECT_TRUE(quick.measure) << "no time is made up";
+  EXPECT_EQ(quick.counts, std::vector{1});
+  EXPECT_FALSE(quick.accuracy);
+  lab.out.clear();
+  lab.view.sent_after = -1;
+  lab.view.forms.scaling.compute_time = static_cast<int>(ui::ComputeTime::Typed);
+  lab.view.forms.scaling.compute_ms = 60;
+  lab.click("scaling/predict_one");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
   EXPECT_FALSE(lab.sent<StartScaling>()[0].measure);
-  EXPECT_EQ(lab.sent<StartScaling>()[0].compute_s, 0.1);
+  EXPECT_EQ(lab.sent<StartScaling>()[0].compute_s, 0.06);
+}
+
+TEST(ScalingPage, EstimatesFromTheTour) {
+  ui::Model model = make_scene(Page::Scaling, Scene::Empty);
+  ui::TourResults tour;
+  TourFigure figure = tour_figure(model.devices().front(), TourQuestion::Training);
+  figure.value = 2560;
+  tour.add(figure);
+  model.restore_tour(tour);
+  Lab lab(std::move(model), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(holds(lab.backend.find("scaling/estimate")->label, "about"))
+      << lab.backend.find("scaling/estimate")->label;
+  lab.click("scaling/model");
+  lab.click("scaling/model/MLP");
+  EXPECT_TRUE(holds(lab.backend.find("scaling/estimate")->label, "steps")) << "another model";
 }
 
 TEST(ScalingPage, TheRunButtonStopsTheRun) {

@@ -214,9 +214,9 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
     command.devices.clear();
     command.kernels.clear();
     command.dtype = Precision::F32;
-    if (machine.devices.size() < 2) {
-      throw Error(Errc::Usage, tr("Devices at once: this machine has one device; split the CPU on "
-                                  "the Devices page"));
+    if (alike_devices(machine.devices).size() < 2) {
+      throw Error(Errc::Usage, tr("Devices at once: this machine has no two devices of one kind; "
+                                  "split the CPU on the Devices page"));
     }
   }
   check_ranges(command);

@@ -180,7 +180,7 @@ StartScaling default_scaling();
 struct ScalingForm {
   SettingsOpen settings_open;
   StartScaling request = default_scaling();
-  std::vector<bool> devices;  // the largest set, ticked by position; none: all devices
+  std::vector<bool> devices;  // the largest set, ticked by position in timed_devices()
   std::string counts;         // device counts; empty: 1, 2, 4, ... and the whole set
   int compute_time = 0;       // as ComputeTime
   double compute_ms = 100;
@@ -295,7 +295,7 @@ struct MeasuredStep {
 // Only predictions without a measurement of their own need `measured`.
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
                         const MeasuredStep& measured = {});
-// The largest set of devices: the ticked ones, or all.
+// The largest set of devices: the ticked ones, or alike_devices().
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine);
 
 // save_forms() adds every remembered value under its key ("training.batch"); load_forms() accepts

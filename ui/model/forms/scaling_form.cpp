@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -131,12 +132,12 @@ std::string usual_link(const MachineInfo& machine) {
 }
 
 std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& machine) {
-  std::vector<Device> ticked, all;
-  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
-    all.push_back(machine.devices[i].device);
-    if (i < form.devices.size() && form.devices[i]) ticked.push_back(all.back());
+  const std::vector<Device> timed = timed_devices(machine);
+  std::vector<Device> ticked;
+  for (std::size_t i = 0; i < std::min(timed.size(), form.devices.size()); ++i) {
+    if (form.devices[i]) ticked.push_back(timed[i]);
   }
-  return ticked.empty() ? all : ticked;
+  return ticked.empty() ? alike_devices(machine.devices) : ticked;
 }
 
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,

@@ -9,7 +9,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/devices/devices_parts.h"
-#include "ui/pages/split_cpu.h"
+#include "ui/pages/form_devices.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {

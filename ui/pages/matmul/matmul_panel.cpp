@@ -10,10 +10,10 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/field_control.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
-#include "ui/pages/split_cpu.h"
 
 namespace lab::ui {
 namespace {
@@ -123,6 +123,7 @@ void ladder_fields(const Panel& p, MatmulForm& form) {
   kernel_fields(p, fields, form);
   budget_field(p, fields, form);
   reference_field(p, fields, "matmul/reference");
+  untimed_note(p, "matmul");
 }
 
 void live_fields(const Panel& p, MatmulForm& form) {
@@ -297,7 +298,7 @@ void skipped_card(const Panel& p, const MatmulResults& results) {
 
 void matmul_results(const Panel& p) {
   failure_box(p, Page::Matmul);
-  const bool several = p.model.devices().size() > 1;
+  const bool several = alike_devices(p.model.machine().devices).size() > 1;
   const std::vector<std::string> titles = {LAB_TEXT("Ladder"), LAB_TEXT("Live"),
                                            LAB_TEXT("At once")};
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live, RunKind::Together};

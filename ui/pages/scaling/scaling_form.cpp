@@ -9,8 +9,8 @@
 #include "compute/core/units.h"
 #include "ui/model/training_estimate.h"
 #include "ui/pages/field_control.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/scaling/scaling_parts.h"
-#include "ui/pages/split_cpu.h"
 
 namespace lab::ui {
 namespace {
@@ -81,16 +81,20 @@ void work_fields(const Panel& p, ScalingForm& form) {
 }
 
 void device_boxes(const Panel& p, ScalingForm& form) {
-  const std::vector<Device>& devices = p.model.devices();
+  const std::vector<Device> devices = timed_devices(p.model.machine());
   form.devices.resize(devices.size(), false);
   if (devices.size() < 2) {
     offer_split(p, "scaling",
                 tr("One CPU device has all cores here. To measure more devices, split the cores."),
                 ButtonKind::Primary);
+    untimed_note(p, "scaling");
     return;
   }
   if (std::ranges::find(form.devices, true) == form.devices.end()) {
-    form.devices.assign(devices.size(), true);
+    const std::vector<Device> usual = scaling_devices(form, p.model.machine());
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      form.devices[i] = std::ranges::find(usual, devices[i]) != usual.end();
+    }
   }
   caption(p.ui, tr("Devices"));
   const std::size_t columns = p.folded() ? 4 : 2;
@@ -104,6 +108,7 @@ void device_boxes(const Panel& p, ScalingForm& form) {
       if (checkbox(p.ui, "scaling/device/" + name, name, on)) form.devices[i] = on;
     }
   }
+  untimed_note(p, "scaling");
 }
 
 void more_fields(const Panel& p, ScalingForm& form) {
@@ -199,8 +204,8 @@ std::string settings_text(const ScalingForm& form) {
 
 // With one device there is nothing to compare: splitting the CPU comes first.
 bool needs_split(const Panel& p) {
-  const auto& devices = p.model.machine().devices;
-  return devices.size() == 1 && devices.front().cores.size() > 1;
+  const MachineInfo& machine = p.model.machine();
+  return timed_devices(machine).size() == 1 && machine.devices.front().cores.size() > 1;
 }
 
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
@@ -216,9 +221,14 @@ std::optional<double> known_step_s(const Panel& p, const ScalingForm& form) {
   if (const MeasuredStep known = measured_step(p, form); known.seconds) return known.seconds;
   StartTraining training = form.request.training;
   training.devices = {scaling_devices(form, p.model.machine()).front()};
-  const auto estimate = estimate_of(training, p.model.runs(), p.model.rates());
-  if (!estimate) return {};
-  return static_cast<double>(training.batch) / estimate->images_per_s;
+  const auto batch = static_cast<double>(training.batch);
+  if (const auto estimate = estimate_of(training, p.model.runs(), p.model.rates())) {
+    return batch / estimate->images_per_s;
+  }
+  const TourFigure* const toured =
+      p.model.tour().current.find(training.devices.front(), TourQuestion::Training);
+  const bool known = toured != nullptr && toured->complete && toured->missing.empty();
+  return known && training.model == "lenet" ? std::optional(batch / toured->value) : std::nullopt;
 }
 
 // How long a measurement takes, or how many steps it has. No more devices than one are taken to be
@@ -244,11 +254,22 @@ void measure_note(const Panel& p, const ScalingForm& form) {
   record_item(p.ui, "scaling/estimate", "text", text);
 }
 
+// Why the last measurement allows no prediction; empty if it does, or is not what it starts from.
+std::string withheld_reason(const Panel& p, const ScalingForm& form) {
+  if (static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return {};
+  for (const ScalingMode mode : form.request.modes) {
+    const std::string why = p.model.scaling().current.withheld(mode);
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
 // Computes a prediction without measuring.
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
-  const std::string error = problem([&] { return to_command(form, machine, false, known); });
+  std::string error = problem([&] { return to_command(form, machine, false, known); });
+  if (error.empty()) error = withheld_reason(p, form);
   if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
     send(p, to_command(form, machine, false, known));
   }

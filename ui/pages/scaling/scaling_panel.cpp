@@ -141,29 +141,34 @@ std::vector<std::string> shown_mode_names() {
   return {LAB_TEXT("Strong: one batch divided"), LAB_TEXT("Weak: a batch for each device")};
 }
 
-// Needs no run on this machine, only a time to start from.
-void predict_without_measuring(const Panel& p) {
-  ScalingForm& form = p.view.forms.scaling;
-  const std::string why = busy_reason(p);
-  const std::string label = tr("Predict without measuring");
+// The quickest way to a prediction: times one device, unless the form has a time to start from.
+StartScaling quick_prediction(const ScalingForm& form, const MachineInfo& machine) {
+  const bool measured = static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured;
+  StartScaling command = to_command(form, machine, measured);
+  if (!measured) return command;
+  command.counts = {1};
+  command.accuracy = false;
+  return command;
+}
+
+void predict_button(const Panel& p) {
+  const ScalingForm& form = p.view.forms.scaling;
+  const MachineInfo& machine = p.model.machine();
+  StartScaling command;
+  std::string why = busy_reason(p);
+  if (why.empty()) why = problem([&] { command = quick_prediction(form, machine); });
+  const std::string label = trf("Predict for {} devices", form.request.predict_devices);
   const float width = text_size(p.ui.fonts.body, label).x + p.ui.px(40);
   const float room = ImGui::GetContentRegionAvail().x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (room - width) / 2));
-  if (!button(p.ui, "scaling/predict_typed", label,
-              {.enabled = why.empty(),
-               .hint = why.empty() ? trf("Assumes that one device takes {:g} ms for a step; change "
-                                         "it under Prediction in the settings",
-                                         form.compute_ms)
-                                   : why,
-               .width = width / p.ui.scale})) {
-    return;
-  }
-  if (static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured) {
-    form.compute_time = static_cast<int>(ComputeTime::Typed);
-  }
-  const MachineInfo& machine = p.model.machine();
-  if (problem([&] { to_command(form, machine, false); }).empty()) {
-    send(p, to_command(form, machine, false));
+  const char* const hint = command.measure
+                               ? tr("Times one device only, and calculates the rest from it")
+                               : tr("Calculates from the step time in the settings");
+  if (button(p.ui, "scaling/predict_one", label,
+             {.enabled = why.empty(),
+              .hint = why.empty() ? hint : why,
+              .width = width / p.ui.scale})) {
+    send(p, command);
   }
 }
 
@@ -180,7 +185,7 @@ void empty_card(const Panel& p) {
                 "more; the plots show what each one adds and costs."),
              tr("Measure scaling"),
              [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); });
-  predict_without_measuring(p);
+  if (p.view.forms.scaling.request.predict_devices > 0) predict_button(p);
 }
 
 // Returns the displayed mode: the chosen one if it has results.
@@ -371,18 +376,14 @@ void say(const Panel& p, const std::string& path, const std::string& sentence, b
 // After a measurement that was disturbed, or that the model does not explain: the same again.
 void measure_buttons(const Panel& p, const StartScaling& request) {
   const std::string why = busy_reason(p);
-  Row row(p.ui, {1, 1});
-  row.next();
   measure_again_button(p, "scaling/measure_again", request);
-  row.next();
+  ImGui::SameLine(0, p.ui.px(8));
   constexpr std::int64_t kLonger = 3, kMostSteps = 1000;
   const std::int64_t before = request.steps;
   const std::int64_t steps = std::min(kMostSteps, kLonger * before);
   const std::string meaning = trf("Times {} steps per run instead of {}", steps, before);
   if (button(p.ui, "scaling/measure_longer", tr("Measure longer"),
-             {.enabled = why.empty() && steps > before,
-              .hint = why.empty() ? meaning : why,
-              .width = -1})) {
+             {.enabled = why.empty() && steps > before, .hint = why.empty() ? meaning : why})) {
     StartScaling longer = request;
     longer.steps = steps;
     send(p, longer);

@@ -64,7 +64,8 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
 }
 
 std::string name_text(const Line& line) {
-  return line.predicted ? trf("{}, prediction", line.devices) : devices_text(line.devices);
+  const std::string devices = devices_text(line.devices);
+  return line.predicted ? trf("{}, predicted", devices) : devices;
 }
 
 std::string part_text(const Line& line, StepPart part) {

@@ -246,8 +246,13 @@ std::string fastest_sentence(const ScalingCurve& curve) {
   const ScalingPoint* fastest = faster_than(curve.points, *last);
   if (fastest == nullptr) return "";
   const std::string most = devices_text(last->devices), slower = times_text(last->speedup);
-  if (curve.speedup_high[static_cast<std::size_t>(last - curve.points.data())] >=
-      fastest->speedup) {
+  const auto at = static_cast<std::size_t>(last - curve.points.data());
+  const double low = curve.speedup_low[at], high = curve.speedup_high[at];
+  if (varies_much(low, high) && high >= fastest->speedup) {
+    return trf("No conclusion: the steps put {} between {} and {} times the speed of one.", most,
+               times_text(low), times_text(high));
+  }
+  if (high >= fastest->speedup) {
     return fastest->devices == 1
                ? trf("1 device is as fast as {}, within the spread of the steps.", most)
                : trf("{} are as fast as {}, within the spread of the steps.",

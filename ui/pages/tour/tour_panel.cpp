@@ -9,6 +9,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/item.h"
@@ -382,14 +383,9 @@ void tiles(const Panel& p) {
 }
 
 // Names the devices that have no figures.
-void untimed_note(const Panel& p) {
-  std::string names;
-  for (const DeviceInfo& info : p.model.machine().devices) {
-    if (is_timed(info.device)) continue;
-    names += (names.empty() ? "" : ", ") + lab::to_string(info.device);
-  }
-  if (names.empty()) return;
-  note_box(p.ui, "tour/untimed", trf("{}: {}", names, tr(kEmulatedGpu)));
+void untimed_box(const Panel& p) {
+  const std::string text = untimed_text(p.model.machine());
+  if (!text.empty()) note_box(p.ui, "tour/untimed", text);
 }
 
 }  // namespace
@@ -398,7 +394,7 @@ void draw_tour_page(const Panel& p) {
   const StretchedArea area(p);
   head_card(p);
   tiles(p);
-  untimed_note(p);
+  untimed_box(p);
   portrait_card(p);
 }
 

@@ -8,7 +8,7 @@
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "ui/pages/field_control.h"
-#include "ui/pages/split_cpu.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/item.h"
 

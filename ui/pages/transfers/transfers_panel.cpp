@@ -8,9 +8,9 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/field_control.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
-#include "ui/pages/split_cpu.h"
 #include "ui/pages/transfers/transfer_parts.h"
 
 namespace lab::ui {
@@ -82,6 +82,7 @@ void main_fields(const Panel& p, TransferForm& form) {
   field_control(p.ui, "transfers/budget", field_of(&StartTransfers::budget_s),
                 form.request.budget_s);
   reference_field(p, fields, "transfers/reference", has_transfers_for);
+  untimed_note(p, "transfers");
 }
 
 // Why the form's size is not one of a live run; empty if it is.

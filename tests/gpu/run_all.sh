@@ -128,7 +128,7 @@ step() {
 # Most transfer cases end long before --budget, as soon as their median is known; creating and
 # comparing 1 GiB buffers dominates the time.
 all_steps() {
-  local test bench name dtype seed rows seconds
+  local test bench name dtype seed rows seconds ahead
   step devices 2 devices.jsonl "$lab" devices --json
   for test in "$here"/gpu_test_*; do
     name=${test##*/}
@@ -147,6 +147,10 @@ all_steps() {
   done
   [[ -z ${LAB_DATA_DIR:-} ]] || step train_fast 5 train_fast.jsonl "$lab" train --preset fast \
     --devices cuda:0 --data fashion-mnist --stop-at 0.91 --json
+  for ahead in 16 0; do # what it costs to read the loss in every step, against once for 16 steps
+    step "steps_ahead_$ahead" 4 "steps_ahead_$ahead.jsonl" "$lab" train --model lenet --devices cuda:0 \
+      --steps 2000 --steps-ahead "$ahead" --json
+  done
   step transfer 8 transfer.jsonl "$lab" transfer --from cuda:0 --to cuda:0 --budget 0.1 --json
   step transfer_up 15 transfer_up.jsonl \
     "$lab" transfer --from cpu:0 --to cuda:0 --memory both --ops copy --budget 0.1 --json

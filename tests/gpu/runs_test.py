@@ -146,7 +146,7 @@ class Scripts(unittest.TestCase):
         status, text = self.run_script("sanitize.sh", LAB_SANITIZE_SECONDS="7")
         self.assertEqual(status, 1, text)
         self.assertIn("memcheck ladder: not clean, see", text)
-        self.assertIn("racecheck ladder: not finished within 7 s; no error until then", text)
+        self.assertIn("racecheck ladder: not finished within 14 s; no error until then", text)
         self.assertIn("memcheck transfer: clean; ", text)
         self.assertIn("racecheck tensor: not clean (status 0), see", text)
         self.assertIn("4 clean, 3 not clean, 1 not finished", text)

@@ -279,7 +279,7 @@ std::string_view notice_of(Ui& ui, std::string_view path, bool editing) {
     ui.memory.notices.erase(notice);
     return {};
   }
-  ui.wants_animation = true;
+  // The next reading of the devices draws a frame soon enough after the end.
   return notice->second.text;
 }
 

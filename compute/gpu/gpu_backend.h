@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface, RungInfo included.
-inline constexpr int kGpuInterfaceVersion = 10;
+inline constexpr int kGpuInterfaceVersion = 11;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
@@ -176,6 +177,13 @@ class GpuDevice {
   virtual void begin_recording(GpuStream& stream) = 0;
   virtual std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) = 0;
   virtual void abandon_recording(GpuStream& stream) noexcept = 0;
+
+  // Work queued from begin_interruptible() to end_interruptible() may be dropped once `stop` is
+  // requested; its results are then undefined. Call both while no other thread uses the GPU.
+  // end_interruptible() returns whether work was dropped; what is left of the work is then gone,
+  // otherwise it runs. A GPU that completes all queued work ignores the calls.
+  virtual void begin_interruptible(std::stop_token stop) { static_cast<void>(stop); }
+  virtual bool end_interruptible() noexcept { return false; }
 
   // Layers of networks by the lab's kernels, matrix products and transfer measurements; the objects
   // live as long as the device.

@@ -30,6 +30,7 @@ void launch(const LaunchOptions& options, const std::function<void()>& body) {
   SharedMemory shared(options.dynamic_shared_bytes, options.check_races);
   thread_local FiberPool fibers;
   for (long long i = 0; i < options.grid.count(); ++i) {
+    if (options.interrupted && options.interrupted()) return;
     shared.begin_block();
     Block block(options, options.grid.at(i), shared, global, fibers);
     block.run(body);

@@ -28,6 +28,8 @@ struct LaunchOptions {
   // Without these checks, races, missing waits and unwritten reads in shared memory are not
   // reported; bounds and alignment are.
   bool check_races = true;
+  // Called before each block; once it returns true, the remaining blocks do not run. Empty: never.
+  std::function<bool()> interrupted = {};
 };
 
 // Runs `body` once per thread of each block, block by block. Throws Fault for the first error

@@ -173,7 +173,8 @@ struct FakeCalls {
     Blend blend(const void* alpha, const void* beta) const { return {factor(alpha), factor(beta)}; }
     void queue(std::function<void()> body) {
       emulated::Core& core = stream().core();
-      stream().push({name_, [=, this_work = *this, body = std::move(body), &core] {
+      stream().push({name_, [=, this_work = *this, body = std::move(body),
+                             &core](const emulated::Interruption&) {
                        for (const auto& [array, bytes] : this_work.arrays_) {
                          if (core.memory.allocated(array, bytes)) continue;
                          throw std::runtime_error("memory that was released after the call");

@@ -126,7 +126,7 @@ void FakeNccl::queue_sum(const std::vector<Call>& calls, const std::shared_ptr<C
     return event;
   };
   for (std::size_t i = 1; i < calls.size(); ++i) calls[0].stream->wait(*event_in(i));
-  const auto sum = [calls, clique] {
+  const auto sum = [calls, clique](const emulated::Interruption&) {
     if (clique->aborted) return;
     for (std::size_t k = 0; k < calls[0].count; ++k) {
       float total = static_cast<const float*>(calls[0].from)[k];

@@ -117,7 +117,8 @@ void EmulatedDevice::release(std::byte* memory, GpuStream& stream) noexcept {
     return;
   }
   if (!core_.health.lost().empty()) return core_.memory.free(memory);
-  core_.scheduler.push(queue, {"release", [this, memory] { core_.memory.free(memory); }});
+  core_.scheduler.push(
+      queue, {"release", [this, memory](const Interruption&) { core_.memory.free(memory); }});
 }
 
 std::unique_ptr<PinnedMemory> EmulatedDevice::allocate_pinned(std::int64_t bytes) {
@@ -152,15 +153,16 @@ void EmulatedDevice::copy(GpuCopy direction, void* to, const void* from, std::in
     if (recording)
       throw recording->broken("copy", "pageable memory cannot be copied in a recording");
   }
-  in.push({"copy", [this, writes_gpu, reads_gpu, pinned, to, from, bytes, host] {
-             if (writes_gpu) require_allocated(core_.memory, to, bytes);
-             if (reads_gpu) require_allocated(core_.memory, from, bytes);
-             if (pinned && !core_.pinned.holds(host, bytes)) {
-               throw simt::Fault(simt::FaultKind::OutOfBounds,
-                                 "page-locked memory that was released before the copy ran");
-             }
-             std::memmove(to, from, static_cast<std::size_t>(bytes));
-           }});
+  in.push(
+      {"copy", [this, writes_gpu, reads_gpu, pinned, to, from, bytes, host](const Interruption&) {
+         if (writes_gpu) require_allocated(core_.memory, to, bytes);
+         if (reads_gpu) require_allocated(core_.memory, from, bytes);
+         if (pinned && !core_.pinned.holds(host, bytes)) {
+           throw simt::Fault(simt::FaultKind::OutOfBounds,
+                             "page-locked memory that was released before the copy ran");
+         }
+         std::memmove(to, from, static_cast<std::size_t>(bytes));
+       }});
 }
 
 void EmulatedDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from,
@@ -169,7 +171,7 @@ void EmulatedDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byt
   core_.health.require_usable();
   require_usable_range(core_.memory, from, bytes, "copy_to_peer");
   require_usable_range(target, to, bytes, "copy_to_peer");
-  raw(stream).push({"copy_to_peer", [this, &target, to, from, bytes] {
+  raw(stream).push({"copy_to_peer", [this, &target, to, from, bytes](const Interruption&) {
                       require_allocated(core_.memory, from, bytes);
                       require_allocated(target, to, bytes);
                       std::memmove(to, from, static_cast<std::size_t>(bytes));
@@ -186,14 +188,27 @@ void EmulatedDevice::set_peer_access(GpuDevice& peer, bool on) {
 void EmulatedDevice::launch(const char* name, simt::Extent grid, simt::Extent block,
                             std::function<void()> body, GpuStream& stream,
                             std::size_t dynamic_shared_bytes) {
-  own(stream, name).push({name, [this, grid, block, body = std::move(body), dynamic_shared_bytes] {
-                            simt::launch({.grid = grid,
-                                          .block = block,
-                                          .dynamic_shared_bytes = dynamic_shared_bytes,
-                                          .space = &core_.memory,
-                                          .check_races = core_.checked},
-                                         body);
-                          }});
+  own(stream, name)
+      .push({name, [this, grid, block, body = std::move(body),
+                    dynamic_shared_bytes](const Interruption& interruption) {
+               simt::launch({.grid = grid,
+                             .block = block,
+                             .dynamic_shared_bytes = dynamic_shared_bytes,
+                             .space = &core_.memory,
+                             .check_races = core_.checked,
+                             .interrupted = [&] { return interruption.drops(); }},
+                            body);
+             }});
+}
+
+void EmulatedDevice::begin_interruptible(std::stop_token stop) {
+  core_.interruption = Interruption(std::move(stop));
+}
+
+bool EmulatedDevice::end_interruptible() noexcept {
+  if (!std::exchange(core_.interruption, {}).end()) return false;
+  core_.scheduler.run_all(&core_.health);  // drops them
+  return true;
 }
 
 void EmulatedDevice::begin_recording(GpuStream& stream) {

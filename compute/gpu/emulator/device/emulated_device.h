@@ -51,6 +51,8 @@ class EmulatedDevice final : public GpuDevice {
   void begin_recording(GpuStream& stream) override;
   std::unique_ptr<GpuGraph> end_recording(GpuStream& stream) override;
   void abandon_recording(GpuStream& stream) noexcept override;
+  void begin_interruptible(std::stop_token stop) override;
+  bool end_interruptible() noexcept override;
   GpuLayers& layers() override { return *layers_; }
   GpuMatmul& matmul() override { return matmul_; }
   // Throws Error(Unsupported): transfers are measured, and emulated ones are not.

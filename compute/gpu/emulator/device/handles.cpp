@@ -33,7 +33,10 @@ void EmulatedStream::synchronise() {
 
 Position EmulatedStream::push(Operation operation) {
   core_.health.require_usable();
-  if (!queue_->recording) return core_.scheduler.push(queue_, std::move(operation));
+  if (!queue_->recording) {
+    operation.interruption = core_.interruption;
+    return core_.scheduler.push(queue_, std::move(operation));
+  }
   queue_->recording->add(*queue_, std::move(operation));
   return {};
 }
@@ -55,7 +58,7 @@ void EmulatedStream::wait(const GpuEvent& event) {
   if (queue_->recording) {
     throw queue_->recording->broken("wait", "the event was recorded outside of the recording");
   }
-  core_.scheduler.push(queue_, {"wait", [] {}}, other.position_);
+  core_.scheduler.push(queue_, {"wait", [](const Interruption&) {}}, other.position_);
 }
 
 void EmulatedEvent::record(GpuStream& stream) {
@@ -72,7 +75,8 @@ void EmulatedEvent::record(GpuStream& stream) {
     return;
   }
   const auto stamp_s = std::make_shared<double>(0);
-  position_ = in.push({"record", [stamp_s] { *stamp_s = host_time_s(); }});
+  position_ = core_.scheduler.push(
+      in.queue(), {"record", [stamp_s](const Interruption&) { *stamp_s = host_time_s(); }});
   stamp_s_ = stamp_s;
 }
 
@@ -121,10 +125,11 @@ void EmulatedGraph::launch(GpuStream& stream) {
                       "cudaErrorInvalidResourceHandle (the graph and the stream are on different "
                       "GPUs)");
   }
-  in.push({"graph", [operations = operations_] {
+  in.push({"graph", [operations = operations_](const Interruption& interruption) {
              for (const Operation& operation : *operations) {
+               if (interruption.drops()) return;
                try {
-                 operation.run();
+                 operation.run(interruption);
                } catch (const simt::Fault& fault) {
                  throw simt::Fault(fault.kind(), operation.name + ": " + fault.what());
                }

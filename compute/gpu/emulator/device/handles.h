@@ -29,6 +29,7 @@ struct Core {
   GpuHealth health;
   DeviceMemory memory;
   std::atomic<std::int64_t> pinned_bytes = 0;
+  Interruption interruption;  // of the work that is queued now
 };
 
 class EmulatedStream final : public GpuStream {
@@ -40,8 +41,8 @@ class EmulatedStream final : public GpuStream {
   void wait(const GpuEvent& event) override;
   void* native() override { return static_cast<GpuStream*>(this); }
 
-  // Records the operation or queues it, and returns the position after it. Throws as the functions
-  // of GpuDevice.
+  // Records the operation or queues it, to be dropped if the GPU's work may be, and returns the
+  // position after it. Throws as the functions of GpuDevice.
   Position push(Operation operation);
   // Throws Error(Cuda) naming the rule if the stream is recorded.
   void require_unrecorded(const char* call, const char* rule) const;

@@ -9,16 +9,17 @@ namespace lab::emulated {
 namespace {
 
 void run_on(GpuHealth& health, const Operation& operation) {
-  if (!health.lost().empty()) return;
+  if (!health.lost().empty() || operation.interruption.drops()) return;
   try {
-    operation.run();
+    operation.run(operation.interruption);
   } catch (const std::exception& failure) {
     health.lose(operation.name, failure.what());
   }
 }
 
 bool may_run(const GpuHealth& health, const Operation& operation, bool waits) {
-  while (operation.can_run && health.lost().empty() && !operation.can_run()) {
+  while (operation.can_run && health.lost().empty() && !operation.interruption.drops() &&
+         !operation.can_run()) {
     if (!waits) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -26,6 +27,25 @@ bool may_run(const GpuHealth& health, const Operation& operation, bool waits) {
 }
 
 }  // namespace
+
+bool Interruption::drop_if_stopped(State& state) {
+  Choice choice = Choice::Open;
+  if (state.stop.stop_requested()) {
+    state.choice.compare_exchange_strong(choice, Choice::Drops);
+  }
+  return state.choice == Choice::Drops;
+}
+
+bool Interruption::drops() const {
+  return state_ && drop_if_stopped(*state_);
+}
+
+bool Interruption::end() {
+  if (!state_) return false;
+  Choice choice = Choice::Open;
+  if (!drop_if_stopped(*state_)) state_->choice.compare_exchange_strong(choice, Choice::Runs);
+  return state_->choice == Choice::Drops;
+}
 
 std::shared_ptr<Queue> Scheduler::make_queue(GpuHealth& health) {
   auto queue = std::make_shared<Queue>(health);
@@ -35,12 +55,15 @@ std::shared_ptr<Queue> Scheduler::make_queue(GpuHealth& health) {
   return queue;
 }
 
-void Scheduler::run_all() {
+void Scheduler::run_all(const GpuHealth* of) {
   std::vector<Position> ends;
   {
     const std::lock_guard lock(mutex_);
     for (const std::weak_ptr<Queue>& known : queues_) {
-      if (auto queue = known.lock()) ends.push_back({queue, queue->queued_});
+      auto queue = known.lock();
+      if (!queue || (of != nullptr && of != &queue->health())) continue;
+      const std::uint64_t end = queue->queued_;
+      ends.push_back({std::move(queue), end});
     }
   }
   for (const Position& end : ends) run_until(end);

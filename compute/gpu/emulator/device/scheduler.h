@@ -4,12 +4,14 @@
 // An operation starts after the earlier ones of its queue and after the position that it names. As
 // a position is always queued before the operation that names it, threads that run different queues
 // never wait for one another in a circle.
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,12 +22,37 @@ namespace lab::emulated {
 class Queue;
 class Recording;
 
+// Whether operations are dropped, shared by all that may be. Thread-safe; copies share the state.
+class Interruption {
+ public:
+  Interruption() = default;  // drops nothing
+  explicit Interruption(std::stop_token stop) : state_(std::make_shared<State>(std::move(stop))) {}
+
+  // Whether the operation that asks, or what is left of it, is dropped. All later ones then are.
+  bool drops() const;
+  // Decides for the operations that have not run: they are dropped if the stop has been requested,
+  // otherwise they all run. Returns whether any are dropped.
+  bool end();
+
+ private:
+  enum class Choice { Open, Runs, Drops };
+  struct State {
+    explicit State(std::stop_token token) : stop(std::move(token)) {}
+    const std::stop_token stop;
+    std::atomic<Choice> choice = Choice::Open;
+  };
+  static bool drop_if_stopped(State& state);
+
+  std::shared_ptr<State> state_;
+};
+
 struct Operation {
   std::string name;
-  std::function<void()> run;  // an exception ends the GPU's context
+  std::function<void(const Interruption&)> run;  // an exception ends the GPU's context
   // Work that waits for something outside of its stream, as NCCL's kernels do, may run once this
   // returns true. Empty: at once. Not called for recorded work.
   std::function<bool()> can_run = {};
+  Interruption interruption = {};
 };
 
 // Reached once `queue` has finished its first `count` operations.
@@ -72,8 +99,8 @@ class Scheduler {
   void run_towards(const Position& position) { advance(position, /*waits=*/false); }
   // The position after all queued operations.
   Position end_of(const std::shared_ptr<Queue>& queue);
-  // Runs what is queued now on all queues.
-  void run_all();
+  // Runs what is queued now on all queues, or on those of one GPU.
+  void run_all(const GpuHealth* of = nullptr);
 
  private:
   // Return whether the position is reached, or the operation has run.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <stop_token>
 #include <thread>
 
 #include "tests/compute/gpu/emulator/device/emulated_gpu.h"
@@ -116,6 +118,91 @@ TEST(EmulatedStreams, OperationsRequireAStreamOfTheirGpu) {
   GpuFloats x(gpus.gpu, 1);
   const auto wrong = [&] { gpus.gpu.add(x.plus(x), gpus.peer.main_stream()); };
   EXPECT_NE(message_of(wrong, Errc::Cuda).find("belongs to emu:1"), std::string::npos);
+}
+
+// ---- Work that may be dropped
+
+TEST(EmulatedStreams, AStopDropsWhatWasQueuedForIt) {
+  EmulatedPair gpus;
+  const std::int64_t before = gpus.gpu.holdings().pool_reserved_bytes;
+  std::stop_source stop;
+  const Floats ones = {1}, twos = {2};
+  {
+    GpuFloats first(gpus.gpu, 1), second(gpus.gpu, 1);
+    first.write(ones, gpus.main);
+    gpus.gpu.begin_interruptible(stop.get_token());
+    second.write(ones, gpus.main);
+    stop.request_stop();
+    gpus.main.synchronise();
+    second.write(twos, gpus.main);
+    EXPECT_TRUE(gpus.gpu.end_interruptible());
+    EXPECT_EQ(first.values(gpus.main), ones) << "queued before";
+    EXPECT_NE(second.values(gpus.main), ones);
+    EXPECT_NE(second.values(gpus.main), twos);
+    second.write(twos, gpus.main);
+    EXPECT_EQ(second.values(gpus.main), twos) << "queued after";
+  }
+  gpus.main.synchronise();
+  EXPECT_EQ(gpus.gpu.holdings().pool_reserved_bytes, before);
+  EXPECT_EQ(gpus.gpu.lost(), "");
+}
+
+TEST(EmulatedStreams, WorkThatWasKeptRunsInSpiteOfALaterStop) {
+  EmulatedPair gpus;
+  std::stop_source stop;
+  GpuFloats x(gpus.gpu, 1);
+  const Floats value = {3};
+  gpus.gpu.begin_interruptible(stop.get_token());
+  x.write(value, gpus.main);
+  EXPECT_FALSE(gpus.gpu.end_interruptible());
+  stop.request_stop();
+  EXPECT_EQ(x.values(gpus.main), value);
+}
+
+TEST(EmulatedStreams, EventsOfDroppedWorkAreReached) {
+  EmulatedPair gpus;
+  std::stop_source stop;
+  const auto begin = gpus.gpu.make_event(), end = gpus.gpu.make_event();
+  GpuFloats x(gpus.gpu, 1);
+  const Floats value = {3};
+  gpus.gpu.begin_interruptible(stop.get_token());
+  begin->record(gpus.main);
+  x.write(value, gpus.main);
+  end->record(gpus.main);
+  gpus.peer.main_stream().wait(*end);
+  stop.request_stop();
+  gpus.peer.main_stream().synchronise();
+  EXPECT_TRUE(end->done());
+  EXPECT_GE(end->seconds_since(*begin), 0);
+  EXPECT_TRUE(gpus.gpu.end_interruptible());
+}
+
+// A kernel, and a graph, that would take minutes.
+TEST(EmulatedStreams, AStopEndsAKernelBetweenTwoBlocks) {
+  EmulatedGpus backend{{.gpus = 1}};
+  GpuDevice& gpu = *backend.devices()[0];
+  GpuStream& main = gpu.main_stream();
+  GpuFloats x(gpu, std::int64_t{1} << 28);
+  for (const bool recorded : {false, true}) {
+    std::stop_source stop;
+    std::unique_ptr<GpuGraph> graph;
+    if (recorded) gpu.begin_recording(main);
+    if (!recorded) gpu.begin_interruptible(stop.get_token());
+    for (int i = 0; i < 10; ++i) gpu.add(x.plus(x), main);
+    if (recorded) {
+      graph = gpu.end_recording(main);
+      gpu.begin_interruptible(stop.get_token());
+      graph->launch(main);
+    }
+    const std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      stop.request_stop();
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    main.synchronise();
+    EXPECT_TRUE(gpu.end_interruptible());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << recorded;
+  }
 }
 
 // Adds on a GPU of its own, with work that depends on the other GPU.

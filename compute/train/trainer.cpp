@@ -100,7 +100,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   nn::Network* const reference = reference_network();
   if (reference != nullptr) reference->keep_statistics();
   try {
-    run_replicas([&](std::size_t i) { compute(i, loader, step); });
+    run_interruptible([&](std::size_t i) { compute(i, loader, step); });
     exchange(stop_after_epoch);
   } catch (...) {
     restore_statistics(reference);
@@ -251,6 +251,32 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
     }
   });
   if (first) std::rethrow_exception(first);
+}
+
+// Likewise, where GPUs may drop the work that the task queues once it is to stop; this then throws
+// Error(Cancelled).
+void Trainer::run_interruptible(FunctionRef<void(std::size_t)> task) {
+  for (const auto& replica : replicas_) {
+    GpuDevice* const gpu = replica->device().gpu();
+    if (gpu != nullptr) gpu->begin_interruptible(fault_.get_token());
+  }
+  try {
+    run_replicas(task);
+  } catch (...) {
+    end_interruptible();
+    throw;
+  }
+  if (end_interruptible()) throw Error(Errc::Cancelled, tr("cancelled"));
+}
+
+// Returns whether work was dropped.
+bool Trainer::end_interruptible() {
+  bool dropped = false;
+  for (const auto& replica : replicas_) {
+    GpuDevice* const gpu = replica->device().gpu();
+    if (gpu != nullptr && gpu->end_interruptible()) dropped = true;
+  }
+  return dropped;
 }
 
 // Callbacks capture two words, which std::function stores without allocating.

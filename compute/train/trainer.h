@@ -81,7 +81,7 @@ class Trainer {
   // same arguments. All replicas start from the first one's state. Once `stop` is requested, calls
   // throw Error(Cancelled): within a step if there is one process; otherwise AgreedStop in all
   // processes at the end of the step, which is abandoned if it takes more than two seconds longer.
-  // The part of a step that a GPU computes is not interrupted.
+  // The part of a step that a GPU computes is not interrupted, unless the GPU is emulated.
   // Throws Error(NotFound) for an unknown model, Error(OutOfMemory) with the requested and the
   // available bytes.
   Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
@@ -171,6 +171,8 @@ class Trainer {
   void divide(std::int64_t images);
   void grow_replicas(std::span<const std::int64_t> images);
   void run_replicas(FunctionRef<void(std::size_t)> task);
+  void run_interruptible(FunctionRef<void(std::size_t)> task);
+  bool end_interruptible();
   nn::PassOptions options_for(std::size_t replica);
   nn::StepObserver* observer_of(std::size_t replica);
   void finish_sums(std::size_t replica);

@@ -46,7 +46,7 @@ Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& opti
     rounds = std::max(rounds, (part.end - part.begin + batch - 1) / batch);
   }
   for (std::int64_t round = 0; agree_on_round(round < rounds); ++round) {
-    run_replicas([&](std::size_t i) {
+    run_interruptible([&](std::size_t i) {
       nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
       if (i == 0) own.between_ops = options.between_ops;
       look_at(parts[first_local_ + i], *replicas_[i], loader, round, own, result);

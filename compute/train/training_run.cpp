@@ -277,9 +277,12 @@ void TrainingRun::report_first_layer() {
   sink_(insight_);
 }
 
-// A profile times each step by itself.
+// A profile times each step by itself. Queued steps are not cancelled, and those of an emulated GPU
+// may take minutes.
 bool TrainingRun::runs_ahead() const {
-  return request_.steps_ahead > 0 && !profile_ && trainer_.can_queue();
+  if (request_.steps_ahead == 0 || profile_ || !trainer_.can_queue()) return false;
+  return is_timed(trainer_.devices().front().device) ||
+         (last_step_s_ && *last_step_s_ < kMostQueued_s);
 }
 
 // Short steps gain from running ahead; the end of long ones would only delay a pause or a stop.
@@ -363,6 +366,7 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
   at_.correct += result.correct;
   images_ += result.images;
   step_seconds_ += seconds;
+  last_step_s_ = seconds;
   if (!result.devices.empty()) {
     if (splits_.size() < kSplits) splits_.emplace_back();
     splits_[static_cast<std::size_t>(at_.steps - first_step_ - 1) % kSplits] =

@@ -132,6 +132,7 @@ class TrainingRun {
   double step_seconds_ = 0;
   bool in_series_ = false;         // steps follow each other on the GPU
   double last_gpu_s_ = 0;          // of the latest of them
+  std::optional<double> last_step_s_;
   std::vector<StepSplit> splits_;  // of the latest steps, with several devices
   std::int64_t saved_at_ = -1;     // step of the newest checkpoint
   std::string checkpoint_;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,6 +107,19 @@ TEST(GpuFaults, TheOtherGpuContinues) {
   EXPECT_TRUE(std::isfinite(trainer.step(loader, 0, 0.1, {}).loss));
 }
 
+std::vector<std::byte> state_of(Trainer& trainer) {
+  EXPECT_TRUE(trainer.take_own_state());
+  std::vector<std::byte> all;
+  const auto append = [&](const std::vector<std::byte>& bytes) {
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  };
+  for (const auto& tensor : nn::state_dict(trainer.network())) append(tensor.data);
+  for (const auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
+    append(tensor.data);
+  }
+  return all;
+}
+
 TEST(GpuFaults, AnInterruptedStepKeepsThePreviousState) {
   const Dataset data = make_synthetic_garments(16, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
@@ -113,26 +128,74 @@ TEST(GpuFaults, AnInterruptedStepKeepsThePreviousState) {
     SCOPED_TRACE(devices.size());
     Machine machine({.emulated_gpus = 2});
     Trainer trainer(test::contexts_of(machine, devices), tiny_network());
-    const auto state = [&] {
-      EXPECT_TRUE(trainer.take_own_state());
-      std::vector<std::byte> all;
-      const auto append = [&](const std::vector<std::byte>& bytes) {
-        all.insert(all.end(), bytes.begin(), bytes.end());
-      };
-      for (const auto& tensor : nn::state_dict(trainer.network())) append(tensor.data);
-      for (const auto& tensor : nn::optimizer_state(trainer.network(), trainer.sgd())) {
-        append(tensor.data);
-      }
-      return all;
-    };
     for (int step = 0; step < 2; ++step) trainer.step(loader, step, 0.1, {});
-    const auto before = state();
+    const auto before = state_of(trainer);
     nn::PassOptions options;
     options.gradient_ready = [](std::size_t parameter) {
       if (parameter == 2) throw Error(Errc::Cancelled, "cancelled");
     };
     EXPECT_THROW(trainer.step(loader, 2, 0.1, options), Error);
-    EXPECT_TRUE(state() == before);
+    EXPECT_TRUE(state_of(trainer) == before);
+  }
+}
+
+// In a step that is queued, in one that is recorded, and in one that is replayed.
+TEST(GpuFaults, AStoppedStepKeepsThePreviousState) {
+  const Dataset data = make_synthetic_garments(16, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  for (const std::vector<Device>& devices :
+       {std::vector{kFirst}, std::vector{kFirst, kSecond}, std::vector{kFirst, cpu()}}) {
+    for (int whole = 0; whole < 3; ++whole) {
+      SCOPED_TRACE(std::to_string(devices.size()) + " devices, step " + std::to_string(whole));
+      Machine machine({.emulated_gpus = 2});
+      std::stop_source stop;
+      Trainer trainer(test::contexts_of(machine, devices), tiny_network(), stop.get_token());
+      for (int step = 0; step < whole; ++step) trainer.step(loader, step, 0.1, {});
+      const auto before = state_of(trainer);
+      nn::PassOptions options;
+      options.gradient_ready = [&](std::size_t parameter) {
+        if (parameter == 2) stop.request_stop();
+      };
+      test::message_of([&] { trainer.step(loader, whole, 0.1, options); }, Errc::Cancelled);
+      EXPECT_TRUE(state_of(trainer) == before);
+    }
+  }
+}
+
+// Steps and evaluations that would take minutes.
+TEST(GpuFaults, AStopEndsLongWorkSoon) {
+  const Dataset data = make_synthetic_garments(64, 64, 0);
+  const BatchLoader loader(data.train, 64, BatchOrder::Sequential, 0);
+  for (const bool evaluates : {false, true}) {
+    for (const std::vector<Device>& devices :
+         {std::vector{kFirst}, std::vector{kFirst, kSecond}, std::vector{kFirst, cpu()}}) {
+      SCOPED_TRACE(std::to_string(devices.size()) + (evaluates ? " evaluate" : " train"));
+      Machine machine({.emulated_gpus = 2});
+      {
+        std::stop_source stop;
+        TrainerOptions options;
+        options.model = "resnet18";
+        options.batch = 64;
+        Trainer trainer(test::contexts_of(machine, devices), options, stop.get_token());
+        std::chrono::steady_clock::time_point stopped;
+        const std::jthread stopper([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
+          stopped = std::chrono::steady_clock::now();
+          stop.request_stop();
+        });
+        const auto work = [&] {
+          if (evaluates) {
+            trainer.evaluate(data.test, {});
+          } else {
+            trainer.step(loader, 0, 0.1, {});
+          }
+        };
+        test::message_of(work, Errc::Cancelled);
+        EXPECT_LT(std::chrono::steady_clock::now() - stopped, std::chrono::seconds(3));
+      }
+      Trainer next(test::contexts_of(machine, devices), tiny_network());
+      EXPECT_TRUE(std::isfinite(next.step(loader, 0, 0.1, {}).loss));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/core/error.h"
@@ -55,15 +56,20 @@ void check_convolution(const StartTraining& r) {
                                   r.convolution, fmt::join(names, ", ")));
 }
 
-// Loads the libraries of a GPU, so that their absence is reported before training starts.
-void check_library(const StartTraining& r, GpuDevice& gpu) {
+// Loads the libraries of a GPU. Returns why they cannot compute the training.
+std::optional<std::string> library_fault(const StartTraining& r, GpuDevice& gpu) {
   try {
-    const auto why = gpu.library_layers().unsupported(r.dtype);
-    if (why) throw Error(Errc::Unsupported, *why);
+    return gpu.library_layers().unsupported(r.dtype);
   } catch (const Error& error) {
     if (error.code() != Errc::Unsupported) throw;
-    throw Error(Errc::Unsupported,
-                trf("training: {}: {}", to_string(gpu.facts().device), error.what()));
+    return error.what();
+  }
+}
+
+// The absence of libraries is reported before training starts.
+void check_library(const StartTraining& r, GpuDevice& gpu) {
+  if (const auto why = library_fault(r, gpu)) {
+    throw Error(Errc::Unsupported, trf("training: {}: {}", to_string(gpu.facts().device), *why));
   }
 }
 
@@ -105,6 +111,21 @@ std::string gpu_libraries(const StartTraining& request, Machine& machine) {
   for (const Device device : request.devices) {
     GpuDevice* const gpu = machine.at(device).gpu();
     if (gpu != nullptr) return gpu->library_layers().libraries();
+  }
+  return {};
+}
+
+std::optional<Skipped> skip_missing_library(StartTraining& request, Machine& machine) {
+  if (!request.compare_kernels) return {};
+  for (const Device device : request.devices) {
+    GpuDevice* const gpu = machine.at(device).gpu();
+    if (gpu == nullptr) continue;
+    auto why = library_fault(request, *gpu);
+    if (!why) continue;
+    request.compare_kernels = false;
+    request.kernels = Kernels::Lab;
+    request.profile = is_timed(request.devices.front());
+    return Skipped{trf("library kernels on {}", to_string(device)), std::move(*why)};
   }
   return {};
 }

@@ -1,8 +1,10 @@
 #pragma once
 // Validation of training requests from `device-lab train` and the Training page.
+#include <optional>
 #include <string>
 
 #include "compute/core/events/command.h"
+#include "compute/core/events/event.h"
 #include "compute/core/events/share_list.h"
 #include "compute/machine/machine.h"
 
@@ -18,6 +20,11 @@ namespace lab {
 // checkpoint, so an initial file is an error; so is a checkpoint interval without a folder. A
 // resumed training without a checkpoint folder writes no checkpoints.
 StartTraining complete_request(StartTraining request, Machine& machine);
+
+// If the request compares kernels and a GPU cannot compute with its libraries, ends the comparison,
+// so that the lab's kernels compute alone, and returns what is skipped and why. The profile of the
+// comparison then ends too if the first device is never timed.
+std::optional<Skipped> skip_missing_library(StartTraining& request, Machine& machine);
 
 // Whether any step of a completed request computes with libraries.
 bool uses_library(const StartTraining& request);

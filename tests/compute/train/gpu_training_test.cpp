@@ -328,6 +328,40 @@ TEST(GpuTraining, RefusesWhatADeviceCannotDo) {
             std::string::npos);
 }
 
+// On the CPU, the profile of the comparison remains.
+TEST(GpuTraining, ComparesNoKernelsWithoutLibraries) {
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0)}, std::vector{cpu(), emulated_gpu(0)}}) {
+    StartTraining request = request_on(devices);
+    request.compare_kernels = true;
+    request.profile = true;
+    test::Probe probe(kTwoGpus);
+    probe.run(*make_training_experiment(request));
+    EXPECT_EQ(probe.all<StepDone>().size(), 8U);
+    const auto skipped = probe.all<Skipped>();
+    ASSERT_EQ(skipped.size(), 1U);
+    EXPECT_EQ(skipped[0].what, "library kernels on emu:0");
+    EXPECT_EQ(skipped[0].reason,
+              "emulated GPUs compute with the lab's kernels only; choose --kernels lab");
+    const auto profiles = probe.all<TrainingProfile>();
+    EXPECT_EQ(profiles.empty(), devices.size() == 1);
+    for (const TrainingProfile& profile : profiles) EXPECT_EQ(profile.totals.size(), 1U);
+  }
+}
+
+TEST(GpuLibraryTraining, ComparesNoKernelsInBf16) {
+  test::FakeLibraries fake;
+  StartTraining request = request_on({emulated_gpu(1)});
+  request.compare_kernels = true;
+  request.dtype = Precision::BF16;
+  test::Probe probe({.emulated_gpus = 2, .emulated_library = fake.maker()});
+  probe.run(*make_training_experiment(request));
+  EXPECT_FALSE(probe.all<StepDone>().empty());
+  const auto skipped = probe.all<Skipped>();
+  ASSERT_EQ(skipped.size(), 1U);
+  EXPECT_NE(skipped[0].reason.find("cuDNN"), std::string::npos) << skipped[0].reason;
+}
+
 TEST(GpuTraining, ComputesInTf32AndBf16) {
   SKIP_UNDER_THREAD_SANITIZER();
   const std::vector<double> exact = losses_of(request_on({cpu()}));

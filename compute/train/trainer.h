@@ -143,8 +143,10 @@ class Trainer {
   void set_shares(SharePolicy policy, const std::vector<double>& shares, std::int64_t batch);
 
   // Splits the set, which must outlive the trainer, over all devices; returns the same result in
-  // every process.
-  Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options);
+  // every process. `progress` is called on the calling thread with the share that is done, at the
+  // beginning and after each batch.
+  Evaluation evaluate(const ImageSet& images, const nn::PassOptions& options,
+                      const std::function<void(double)>& progress = {});
 
  private:
   // A replica's part in the reduction, and its latest step.

@@ -31,7 +31,8 @@ void count(const ImageSet& images, std::size_t classes, Evaluation& evaluation) 
 
 }  // namespace
 
-Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& options) {
+Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& options,
+                             const std::function<void(double)>& progress) {
   gather_statistics();
   Evaluation result;
   result.predicted.resize(static_cast<std::size_t>(images.count));
@@ -45,7 +46,10 @@ Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& opti
     const std::int64_t batch = replicas_[i]->network().max_batch();
     rounds = std::max(rounds, (part.end - part.begin + batch - 1) / batch);
   }
+  const auto all_rounds = static_cast<double>(std::max<std::int64_t>(1, rounds));
   for (std::int64_t round = 0; agree_on_round(round < rounds); ++round) {
+    // Other processes may have more rounds.
+    if (progress) progress(std::min(1.0, static_cast<double>(round) / all_rounds));
     run_interruptible([&](std::size_t i) {
       nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
       if (i == 0) own.between_ops = options.between_ops;

@@ -43,6 +43,9 @@ double LearningRate::at(std::int64_t step) const {
 
 namespace {
 
+// A test image takes a forward pass, a training image about three times as long.
+constexpr double kTestImageWork = 1.0 / 3;
+constexpr double kNearlyDone = 0.999;   // 1 is reported once, by finish()
 constexpr std::size_t kSplits = 65536;  // enough for any median
 constexpr double kPeakBudget_s = 0.5;
 constexpr double kMostQueued_s = 0.2;
@@ -384,14 +387,35 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
                  .devices = result.devices});
   if (trace_) trace_->add({.step = at_.steps, .t_s = clock_.seconds(), .loss = result.loss});
   report_insight(result);
-  report_progress();
+  // Reports follow one another by 0.1 s at least, and that of the evaluation must not be missed.
+  const bool tests_next = request_.evaluate && (at_.steps == total_steps_ ||
+                                                at_.step_in_epoch == loader_.steps_per_epoch());
+  if (!tests_next) report_progress();
+}
+
+// Of the work of all steps and evaluations.
+double TrainingRun::share_done(double steps, double evaluations) const {
+  const double step = static_cast<double>(loader_.batch_size(0));
+  const double test =
+      request_.evaluate ? kTestImageWork * static_cast<double>(data_.test.count) : 0;
+  const std::int64_t per_epoch = loader_.steps_per_epoch();
+  const std::int64_t epochs = (total_steps_ + per_epoch - 1) / per_epoch;
+  const double all = static_cast<double>(total_steps_) * step + static_cast<double>(epochs) * test;
+  return std::min((steps * step + evaluations * test) / all, kNearlyDone);
 }
 
 void TrainingRun::report_progress() {
-  const double done = static_cast<double>(at_.steps) / static_cast<double>(total_steps_);
-  // 1 is reported once, at the end: the last evaluation and the saved file still follow.
-  ctx_.progress(std::min(done, 0.999),
+  const double evaluations = static_cast<double>(at_.epoch - 1);
+  ctx_.progress(share_done(static_cast<double>(at_.steps), evaluations),
                 trf("epoch {}, step {} of {}", at_.epoch, at_.steps, total_steps_));
+}
+
+void TrainingRun::report_test(double done, std::int64_t epoch) {
+  const double images = static_cast<double>(data_.test.count);
+  const double evaluations = static_cast<double>(epoch - 1) + done;
+  ctx_.progress(
+      share_done(static_cast<double>(at_.steps), evaluations),
+      trf("epoch {}, {} of {} test images", epoch, std::llround(done * images), data_.test.count));
 }
 
 void TrainingRun::end_epoch() {
@@ -414,7 +438,8 @@ void TrainingRun::end_epoch() {
 
 void TrainingRun::evaluate(std::int64_t epoch) {
   pass_.kernels = request_.kernels;
-  const Evaluation evaluation = trainer_.evaluate(data_.test, pass_);
+  const Evaluation evaluation =
+      trainer_.evaluate(data_.test, pass_, [&](double tested) { report_test(tested, epoch); });
   test_acc_ = evaluation.accuracy;
   if (reached_accuracy()) reached_s_ = clock_.seconds();
   if (!reports()) return;

@@ -105,7 +105,9 @@ class TrainingRun {
   Error diverged(const std::string& what, double lr) const;
   void require_finite_state();
   void finish();
+  double share_done(double steps, double evaluations) const;
   void report_progress();
+  void report_test(double done, std::int64_t epoch);
   bool reports() const { return ctx_.ranks().rank() == 0; }
 
   StartTraining request_;  // as changed while it runs
@@ -130,8 +132,8 @@ class TrainingRun {
   bool stop_after_epoch_ = false;
   std::int64_t images_ = 0;
   double step_seconds_ = 0;
-  bool in_series_ = false;         // steps follow each other on the GPU
-  double last_gpu_s_ = 0;          // of the latest of them
+  bool in_series_ = false;  // steps follow each other on the GPU
+  double last_gpu_s_ = 0;   // of the latest of them
   std::optional<double> last_step_s_;
   std::vector<StepSplit> splits_;  // of the latest steps, with several devices
   std::int64_t saved_at_ = -1;     // step of the newest checkpoint

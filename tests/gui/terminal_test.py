@@ -11,6 +11,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 
 from lab_program import Failure, check, run, run_case
 
@@ -316,6 +317,31 @@ def case_interrupt(program, home):
     result = json_of(program, home, *args[:-3], "--resume", newest, "--steps", steps + 1)
     resumed = [one["step"] for one in result if one["type"] == "step"]
     check(resumed == [steps + 1], f"resumed with {resumed} after {steps}")
+
+
+def case_emulated_interrupt(program, home):
+    """Ctrl-C ends a step, and an evaluation, that emulated GPUs would compute for minutes."""
+    wide = ["train", "--model", "resnet18", "--emulated-gpus", "2", "--synthetic-train", "256"]
+    for what, args in (
+        ("a step", [*wide, "--batch", "64", "--devices", "emu:0"]),
+        ("a step on two", [*wide, "--batch", "64", "--devices", "emu:0,emu:1"]),
+        ("test images", ["train", "--model", "lenet", "--emulated-gpus", "1", "--devices", "emu:0", "--steps", "1",
+                         "--batch", "8", "--synthetic-train", "8", "--synthetic-test", "10000"]),
+    ):  # fmt: skip
+        process = subprocess.Popen([program, *args, "--json"], env=home.env, cwd=home.path, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        if what == "test images":
+            line = process.stdout.readline()
+            while " test images" not in line:
+                check(line, "no progress of the evaluation")
+                line = process.stdout.readline()
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        process.communicate(timeout=60)
+        check(process.returncode == 130, f"{what}: status {process.returncode}")
+        spent = time.monotonic() - began
+        check(spent < 5, f"{what} went on for {spent:.1f} s")
 
 
 def small_files_only():

@@ -449,6 +449,38 @@ def case_emulated(program, home):
     check("never timed" in times, f"the page shows times of emulated GPUs: {times}")
 
 
+def case_emulated_stop(program, home):
+    """Stop ends a step and an evaluation that emulated GPUs would compute for minutes, and so does closing the window.
+    The status bar shows the evaluation."""
+    running = [{"click": "training/start"}, {"wait_for": "status/cancel"}]
+    stopped = [{"click": "status/cancel"}, {"wait": "idle", "timeout": 10}]
+    wide = [{"set": "training/model", "value": "ResNet-18"}, {"set": "training/batch", "value": "64"}]
+    steps = [
+        {"click": "rail/training"},
+        *wide,
+        {"set": "training/synthetic_train", "value": "64"},
+        {"click": "training/device/emu:0"},
+        {"click": "training/device/cpu:0"},
+        *running,
+        {"wait": 5},
+        *stopped,
+        {"set": "training/model", "value": "LeNet"},
+        {"set": "training/batch", "value": "64"},
+        *running,
+        {"wait": 8},
+        {"describe": "test.json"},
+        *stopped,
+        {"describe": "stopped.json"},
+        *wide,
+        *running,
+        {"wait": 5},
+    ]
+    run_script(program, home, steps, "--emulated-gpus", "1", "--size", SIZE, timeout=90)
+    seen = widgets(home.file("test.json"))
+    check("of 10000 test images" in seen["status/job"]["label"], seen["status/job"]["label"])
+    check("training/error" not in widgets(home.file("stopped.json")), "the stop is shown as an error")
+
+
 def case_scaling(program, home):
     """Two devices are measured and sixteen predicted, then predicted again for another link. The step time is
     typed in: a prediction from one that was measured beside other programs may be withheld."""

@@ -362,6 +362,31 @@ TEST(GpuLibraryTraining, ComparesNoKernelsInBf16) {
   EXPECT_NE(skipped[0].reason.find("cuDNN"), std::string::npos) << skipped[0].reason;
 }
 
+TEST(GpuTraining, ReportsAndStopsAnEvaluation) {
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0)}, std::vector{emulated_gpu(0), emulated_gpu(1)}}) {
+    StartTraining request = request_on(devices);
+    request.model = "lenet";
+    request.synthetic_test = 10'000;
+    request.steps = 1;
+    test::Probe probe(kTwoGpus);
+    std::vector<double> done;
+    const auto tested_twice = [&](const Event& event) {
+      const auto* progress = std::get_if<Progress>(&event.payload);
+      const bool tests =
+          progress != nullptr && progress->what.find(" test images") != std::string::npos;
+      if (tests) done.push_back(progress->done);
+      return done.size() >= 2;
+    };
+    test::message_of([&] { probe.run_until(*make_training_experiment(request), tested_twice); },
+                     Errc::Cancelled);
+    ASSERT_GE(done.size(), 2U);
+    EXPECT_LT(done[0], done[1]);
+    EXPECT_LT(done.back(), 1);
+    EXPECT_TRUE(probe.all<EpochDone>().empty());
+  }
+}
+
 TEST(GpuTraining, ComputesInTf32AndBf16) {
   SKIP_UNDER_THREAD_SANITIZER();
   const std::vector<double> exact = losses_of(request_on({cpu()}));

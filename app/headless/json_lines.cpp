@@ -1,6 +1,7 @@
 #include "app/headless/json_lines.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "app/headless/gpu_report.h"
@@ -34,6 +35,14 @@ Json device_names(const std::vector<Device>& devices) {
   return list;
 }
 
+// Makes the values null, with the reason that an emulated GPU gives.
+void withhold(Json& json, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    json[key] = nullptr;
+    json["missing"][key] = tr(kNeverTimed);
+  }
+}
+
 void add_timing(Json& json, const Timing& time) {
   json["median_s"] = time.median_s;
   json["p10_s"] = time.p10_s;
@@ -59,10 +68,13 @@ void add_split(Json& json, const StepSplit& split) {
   json["imbalance_s"] = split.imbalance_s;
 }
 
-Json device_step_json(const DeviceStep& e) {
-  return {{"rank", e.rank},           {"device", to_string(e.device)},  {"images", e.images},
-          {"compute_s", e.compute_s}, {"all_reduce_s", e.all_reduce_s}, {"exposed_s", e.exposed_s},
-          {"wait_s", e.wait_s}};
+Json device_step_json(const DeviceStep& e, bool timed) {
+  Json json{
+      {"rank", e.rank},           {"device", to_string(e.device)},  {"images", e.images},
+      {"compute_s", e.compute_s}, {"all_reduce_s", e.all_reduce_s}, {"exposed_s", e.exposed_s},
+      {"wait_s", e.wait_s}};
+  if (!timed) withhold(json, {"compute_s", "all_reduce_s", "exposed_s", "wait_s"});
+  return json;
 }
 
 // Values of a complete grid, as nested lists that match the tensor's shape.
@@ -85,6 +97,7 @@ Json nested(const TensorInfo& x, const ValueGrid& grid, std::size_t dimension = 
 
 struct ToJson {
   using Result = std::optional<Json>;
+  const bool timed = true;
 
   Result operator()(const Progress& e) const {
     return Json{
@@ -157,17 +170,22 @@ struct ToJson {
     Json json{{"type", "step"}, {"step", e.step},         {"epoch", e.epoch},
               {"loss", e.loss}, {"images", e.images},     {"images_per_s", e.images_per_s},
               {"t_s", e.t_s},   {"accuracy", e.accuracy}, {"lr", e.lr}};
-    for (const DeviceStep& device : e.devices) json["devices"].push_back(device_step_json(device));
+    for (const DeviceStep& device : e.devices) {
+      json["devices"].push_back(device_step_json(device, timed));
+    }
+    if (!timed) withhold(json, {"images_per_s"});
     return json;
   }
   Result operator()(const EpochDone& e) const {
-    return Json{{"type", "epoch"},
-                {"epoch", e.epoch},
-                {"train_loss", e.train_loss},
-                {"train_acc", e.train_acc},
-                {"test_acc", number(e.test_acc)},
-                {"seconds", e.seconds},
-                {"images_per_s", e.images_per_s}};
+    Json json{{"type", "epoch"},
+              {"epoch", e.epoch},
+              {"train_loss", e.train_loss},
+              {"train_acc", e.train_acc},
+              {"test_acc", number(e.test_acc)},
+              {"seconds", e.seconds},
+              {"images_per_s", e.images_per_s}};
+    if (!timed) withhold(json, {"images_per_s"});
+    return json;
   }
   Result operator()(const ScalingPoint& e) const {
     Json json{{"type", "sample"},
@@ -304,7 +322,7 @@ Json speedup_json(const TogetherSpeedup& e) {
           {"shares_cores", e.shares_cores}};
 }
 
-void add_training(Json& json, const TrainingDone& training) {
+void add_training(Json& json, const TrainingDone& training, bool timed) {
   json["test_acc"] = number(training.test_acc);
   if (training.reached_s) json["reached_s"] = *training.reached_s;
   json["images_per_s"] = training.images_per_s;
@@ -315,9 +333,12 @@ void add_training(Json& json, const TrainingDone& training) {
   if (training.devices.size() > 1) {
     Json split = Json::object();
     add_split(split, training.split);
+    if (!timed) withhold(split, {"compute_s", "all_reduce_s", "exposed_s", "imbalance_s"});
     json["split"] = std::move(split);
     json["hidden_share"] = training.hidden_share;
+    if (!timed) withhold(json, {"hidden_share"});
   }
+  if (!timed) withhold(json, {"images_per_s"});
   for (const TrainingChanged& change : training.changes) {
     json["changes"].push_back({{"step", change.step},
                                {"setting", change.setting},
@@ -466,8 +487,8 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
 
 }  // namespace
 
-std::optional<std::string> json_line(const Payload& payload) {
-  const auto json = std::visit(ToJson{}, payload);
+std::optional<std::string> json_line(const Payload& payload, bool timed) {
+  const auto json = std::visit(ToJson{timed}, payload);
   if (!json) return {};
   return dump(*json);
 }
@@ -549,10 +570,14 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* found = std::get_if<ScalingComparison>(&payload)) comparison = *found;
 }
 
+bool JobSummary::timed() const {
+  return !setup || std::ranges::all_of(setup->request.devices, is_timed);
+}
+
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.others) json["others_share"] = *summary.others;
-  if (summary.training) add_training(json, *summary.training);
+  if (summary.training) add_training(json, *summary.training, summary.timed());
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);
   if (summary.scaling && !summary.scaling->check) add_scaling(json, *summary.scaling);

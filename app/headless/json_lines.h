@@ -9,8 +9,8 @@
 namespace lab::app {
 
 // Returns an event's object without trailing newline; empty for events that only the window shows.
-// Non-finite numbers become null.
-std::optional<std::string> json_line(const Payload& payload);
+// Non-finite numbers become null, and so do rates and times of a training that is not `timed`.
+std::optional<std::string> json_line(const Payload& payload, bool timed = true);
 
 // Returns one {"type":"sample", ...} for each timed row of a profile.
 std::vector<std::string> json_profile(const TrainingProfile& profile);
@@ -35,6 +35,7 @@ std::string json_skip(const std::string& what, const std::string& reason, const 
 // Results of a job beyond its samples, reported in its last object.
 struct JobSummary {
   void add(const Payload& payload);  // ignores unrelated payloads
+  bool timed() const;                // false for a training on emulated GPUs
 
   std::vector<PeakSample> peaks;
   std::vector<CeilingsMeasured> ceilings;

@@ -32,7 +32,7 @@ class JsonPrinter final : public Printer {
     if (const auto* comparison = std::get_if<ScalingComparison>(&payload)) {
       for (const std::string& line : json_comparison(*comparison)) console_.line(line);
     }
-    if (const auto text = json_line(payload)) console_.line(*text);
+    if (const auto text = json_line(payload, summary_.timed())) console_.line(*text);
     if (const auto* line = std::get_if<LogLine>(&payload)) console_.message(log_text(*line));
     if (const auto* end = std::get_if<JobFinished>(&payload);
         end && end->outcome == Outcome::Done) {

@@ -221,6 +221,7 @@ class TrainingTable final : public Printer {
   void show(const Payload& payload) override {
     if (show_common(console_, payload)) return;
     if (const auto* started = std::get_if<TrainingStarted>(&payload)) {
+      timed_ = std::ranges::all_of(started->request.devices, is_timed);
       show_start(*started);
     } else if (const auto* epoch = std::get_if<EpochDone>(&payload)) {
       show_epoch(*epoch);
@@ -259,26 +260,30 @@ class TrainingTable final : public Printer {
   void show_epoch(const EpochDone& e) {
     if (!header_shown_) console_.line(layout_.header());
     header_shown_ = true;
-    console_.line(layout_.row({std::to_string(e.epoch), fmt::format("{:.4f}", e.train_loss),
-                               fmt::format("{:.4f}", e.train_acc), accuracy(e.test_acc),
-                               format_seconds(e.seconds), speed_text(e.images_per_s)}));
+    console_.line(
+        layout_.row({std::to_string(e.epoch), fmt::format("{:.4f}", e.train_loss),
+                     fmt::format("{:.4f}", e.train_acc), accuracy(e.test_acc),
+                     format_seconds(e.seconds), timed_ ? speed_text(e.images_per_s) : "N/A"}));
   }
 
   void show_done(const TrainingDone& d) {
-    const std::string steps = trf("{} steps in {}, {} on {}", d.steps, format_seconds(d.seconds),
-                                  speed_text(d.images_per_s), device_summary(d));
+    const std::string steps =
+        timed_ ? trf("{} steps in {}, {} on {}", d.steps, format_seconds(d.seconds),
+                     speed_text(d.images_per_s), device_summary(d))
+               : trf("{} steps in {} on {}", d.steps, format_seconds(d.seconds), device_summary(d));
     console_.line(d.test_acc ? trf("test accuracy {}, {}", accuracy(d.test_acc), steps) : steps);
     if (d.reached_s) {
       console_.line(
           trf("accuracy reached after {}, evaluations included", format_seconds(*d.reached_s)));
     }
-    if (d.devices.size() > 1) console_.line(split_text(d));
+    if (d.devices.size() > 1 && timed_) console_.line(split_text(d));
     if (!d.saved_file.empty()) console_.line(trf("weights saved to {}", d.saved_file));
     if (!d.checkpoint.empty()) console_.line(trf("checkpoint in {}", d.checkpoint));
   }
 
   Console& console_;
   bool header_shown_ = false;
+  bool timed_ = true;
   std::optional<TrainingProfile> profile_;  // the latest
   const TableLayout layout_{{{LAB_TEXT("epoch"), 5, true},
                              {LAB_TEXT("train loss"), 10, true},

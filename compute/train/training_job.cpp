@@ -92,9 +92,7 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
     ctx.emit(LogLine{Severity::Warning, std::move(problem)});
   }
   if (!std::ranges::all_of(request.devices, is_timed)) {
-    ctx.emit(
-        LogLine{Severity::Info,
-                tr("emulated GPUs are right, not fast: the rates of this run describe no GPU")});
+    ctx.emit(LogLine{Severity::Info, tr(kEmulatedGpu)});
   }
   if (!trainer.sum_remark().empty()) ctx.emit(LogLine{Severity::Info, trainer.sum_remark()});
   if (const std::string libraries = gpu_libraries(request, ctx.machine()); !libraries.empty()) {

@@ -90,10 +90,11 @@ KEYS = {
     "progress": keys("type done what left_s"),
     "error": keys("type code message"),
     "step": keys(
-        "type step epoch loss images images_per_s t_s accuracy lr devices?",
-        devices=[keys("rank device images compute_s all_reduce_s exposed_s wait_s")],
+        "type step epoch loss images images_per_s t_s accuracy lr devices? missing?",
+        devices=[keys("rank device images compute_s all_reduce_s exposed_s wait_s missing?", missing=REASONS)],
+        missing=REASONS,
     ),
-    "epoch": keys("type epoch train_loss train_acc test_acc seconds images_per_s"),
+    "epoch": keys("type epoch train_loss train_acc test_acc seconds images_per_s missing?", missing=REASONS),
     "matmul sample": keys(
         "type device kernel dtype m n k gflops verified share_of_library share_of_peak library "
         "max_error intensity clock_mhz clock_nominal?",
@@ -178,9 +179,10 @@ KEYS = {
         "type seconds others_share? test_acc images_per_s devices steps training_seconds ranks model "
         "width data synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment "
         "stop_at momentum weight_decay epochs order seed kernels dtype convolution shares parameters train_images test_images",
-        "reached_s? split? hidden_share? changes? checkpoint? saved_file? profile?",
+        "reached_s? split? hidden_share? changes? checkpoint? saved_file? profile? missing?",
         changes=[keys("step setting before after")],
-        split=keys(SPLIT),
+        split=keys(SPLIT, "missing?", missing=REASONS),
+        missing=REASONS,
         profile=keys(
             "device images threads dtype peak_gflops steps",
             steps=[keys(
@@ -395,6 +397,21 @@ def case_train(program, home):
          "train done.profile.steps"),
     ):  # fmt: skip
         follow_all("train", json_of(program, home, "train", *args), *shows)
+
+
+def case_untimed(program, home):
+    """A training on emulated GPUs has no rates and no times of parts of a step, and says why."""
+    found = json_of(program, home, "train", "--model", "lenet", "--synthetic-train", "16", "--synthetic-test", "8",
+                    "--batch", "8", "--steps", "2", "--emulated-gpus", "2", "--devices", "emu:0,emu:1")  # fmt: skip
+    reason = "emulated: never timed"
+    for one in found:
+        if one["type"] not in ("step", "epoch", "done"):
+            continue
+        check(one["images_per_s"] is None and one["missing"]["images_per_s"] == reason, f"{one}")
+        for device in one["devices"] if one["type"] == "step" else ():
+            check(device["compute_s"] is None and device["missing"]["wait_s"] == reason, f"{device}")
+    check(found[-1]["hidden_share"] is None and found[-1]["split"]["compute_s"] is None, f"{found[-1]}")
+    follow_all("train", found, "step.devices[].missing", "epoch.missing", "train done.split.missing")
 
 
 def case_profile(program, home):

@@ -185,6 +185,8 @@ def case_emulated(program, home):
         found = json_of(program, home, *args, *gpus, "--budget", "0.02")
         skipped = {one["what"]: one["reason"] for one in found if one["type"] == "skip"}
         check(skipped.get(what) == "emulated: never timed", f"{skipped}")
+    table = run(program, home, "train", *small, *gpus, "--devices", "emu:0,emu:1").stdout
+    check("2 steps in" in table and "/s" not in table and "per step =" not in table, table)
     for status, part, args in (
         (2, "never timed", ["transfer", "--to", "emu:0", *gpus]),
         (2, "never timed", ["matmul", "--devices", "emu:0", *gpus]),

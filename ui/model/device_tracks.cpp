@@ -33,6 +33,21 @@ void DeviceTracks::start(const std::vector<DeviceStep>& devices) {
   parts_.resize(devices.size());
 }
 
+// Another division: the times so far are of steps on other devices.
+void DeviceTracks::restart_if_others_idle(const std::vector<DeviceStep>& devices) {
+  bool changed = false;
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    const bool idle = devices[i].images == 0;
+    changed = changed || idle != tracks_[i].idle;
+    tracks_[i].idle = idle;
+    if (idle) averages_[i] = Averages();
+  }
+  if (!changed) return;
+  timed_ = 0;
+  longest_s_.clear();
+  for (std::vector<StepParts>& ring : parts_) ring.clear();
+}
+
 void DeviceTracks::keep_times(const std::vector<DeviceStep>& devices) {
   const std::size_t slot = timed_++ % kTypicalSteps;
   if (slot == longest_s_.size()) {
@@ -82,6 +97,7 @@ void DeviceTracks::add(const StepDone& step, double epoch) {
   // The last batch of an epoch may be smaller; its times and its division say nothing.
   const bool whole = images == most_images_;
   const double images_per_s = speed_.add(whole ? step.images_per_s : kNoValue);
+  if (whole) restart_if_others_idle(step.devices);
   if (whole) keep_times(step.devices);
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     const DeviceStep& device = step.devices[i];
@@ -127,9 +143,13 @@ int DeviceTracks::ranks() const {
 }
 
 StepParts DeviceTracks::mean_parts() const {
+  const auto takes_part = [](const DeviceTrack& track) {
+    return !track.idle || track.parts.sum() > 0;
+  };
   StepParts mean;
-  const auto n = static_cast<double>(tracks_.size());
+  const auto n = static_cast<double>(std::ranges::count_if(tracks_, takes_part));
   for (const DeviceTrack& track : tracks_) {
+    if (!takes_part(track)) continue;
     mean.compute_s += track.parts.compute_s / n;
     mean.hidden_s += track.parts.hidden_s / n;
     mean.wait_s += track.parts.wait_s / n;

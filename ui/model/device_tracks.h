@@ -28,6 +28,7 @@ struct StepParts {
 struct DeviceTrack {
   int rank = 0;
   Device device;
+  bool idle = false;  // had no images of the latest whole batch
   // Means over those of the latest kTypicalSteps whole batches whose times are in the middle half,
   // so that they add up to about the median step.
   StepParts parts;
@@ -55,7 +56,7 @@ class DeviceTracks {
   const Column64& zeros() const { return zeros_; }  // baseline, as long as step()
   std::size_t steps_per_point() const { return steps_per_point_; }
 
-  StepParts mean_parts() const;   // over the devices
+  StepParts mean_parts() const;   // over the devices that take part in steps
   double longest_step_s() const;  // the largest sum of parts
 
  private:
@@ -65,6 +66,7 @@ class DeviceTracks {
   };
   bool fits(const std::vector<DeviceStep>& devices) const;
   void start(const std::vector<DeviceStep>& devices);
+  void restart_if_others_idle(const std::vector<DeviceStep>& devices);
   void keep_times(const std::vector<DeviceStep>& devices);
   void take_typical_parts();
   void add_point(const StepDone& step, double epoch);

@@ -114,6 +114,20 @@ TEST(DeviceTracks, DistinguishesRanks) {
   EXPECT_EQ(tracks.step().size(), 1u) << "another set of devices starts over";
 }
 
+TEST(DeviceTracks, LeaveIdleDevicesOutOfTheMean) {
+  DeviceTracks tracks;
+  for (int i = 1; i <= 20; ++i) tracks.add(step_on(2, i), 0);
+  EXPECT_FALSE(tracks.all()[1].idle);
+  StepDone step = step_on(2, 21);
+  step.devices = {{0, cpu(0), 256, 0.2, 0, 0, 0}, {0, cpu(1), 0, 0, 0, 0, 0}};
+  tracks.add(step, 0);
+  EXPECT_TRUE(tracks.all()[1].idle);
+  EXPECT_EQ(tracks.all()[1].images, 0) << "not the mean of earlier steps";
+  EXPECT_EQ(tracks.all()[1].share, 0);
+  EXPECT_DOUBLE_EQ(tracks.mean_parts().compute_s, 0.2);
+  EXPECT_DOUBLE_EQ(tracks.longest_step_s(), 0.2);
+}
+
 TEST(DeviceTracks, AcceptsStepsWithoutImagesOrTimes) {
   DeviceTracks tracks;
   StepDone step = step_on(2, 1);

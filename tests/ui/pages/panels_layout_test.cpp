@@ -349,6 +349,90 @@ TEST(Pages, AutoSharesAreSuggestedOnlyIfTheyHelp) {
   EXPECT_FALSE(advises(ui::Model(one_core), 128)) << "the devices share a core";
 }
 
+// What the Devices card says of ten steps with these devices.
+std::string said_of(const std::vector<DeviceStep>& devices, ui::Model model,
+                    const StartTraining& request, const std::string& shares = {}) {
+  model.apply(event(1, 1, JobStarted{"Training", request}));
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  model.apply(event(1, 1, started));
+  if (!shares.empty()) {
+    TrainingChanged change;
+    change.setting = "shares";
+    change.after = shares;
+    model.apply(event(1, 1, change));
+  }
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    StepDone done = step_done(step);
+    done.devices = devices;
+    model.apply(event(1, 2, done));
+  }
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.open(Page::Training);
+  const WidgetRect* sentence = lab.backend.find("training/devices/sentence");
+  return sentence == nullptr ? std::string() : sentence->label;
+}
+
+TEST(Pages, AutoSharesAreNotSuggestedWhereTheyAreOnOrLeaveADeviceOut) {
+  const auto with_slow = [](double slow_s) {
+    return std::vector<DeviceStep>{
+        {.device = cpu(0), .images = 128, .compute_s = 0.01, .wait_s = slow_s - 0.01},
+        {.device = cpu(1), .images = 128, .compute_s = slow_s}};
+  };
+  StartTraining request;
+  request.devices = {cpu(0), cpu(1)};
+  std::string said = said_of(with_slow(0.1), ui::Model(machine_of(2)), request);
+  EXPECT_NE(said.find("Auto shares would balance this."), std::string::npos) << said;
+  said = said_of(with_slow(10), ui::Model(machine_of(2)), request);
+  EXPECT_NE(said.find("Auto shares would leave cpu:1 without images."), std::string::npos) << said;
+  EXPECT_EQ(said.find("balance"), std::string::npos) << said;
+  said = said_of(with_slow(0.1), ui::Model(machine_of(2)), request, "auto");
+  EXPECT_EQ(said.find("Auto"), std::string::npos) << "changed while it runs: " << said;
+  request.share_policy = SharePolicy::Auto;
+  said = said_of(with_slow(0.1), ui::Model(machine_of(2)), request);
+  EXPECT_EQ(said.find("Auto"), std::string::npos) << said;
+  said = said_of(with_slow(0.1), ui::Model(machine_of(2)), request, "equal");
+  EXPECT_NE(said.find("Auto shares would balance this."), std::string::npos) << said;
+}
+
+TEST(Pages, DevicesWithoutImagesAreNamed) {
+  StartTraining request;
+  request.devices = {cpu(0), cpu(1)};
+  request.share_policy = SharePolicy::Auto;
+  std::vector<DeviceStep> devices = {{.device = cpu(0), .images = 256, .compute_s = 0.01},
+                                     {.device = cpu(1)}};
+  EXPECT_EQ(said_of(devices, ui::Model(machine_of(2)), request),
+            "No images for cpu:1: left out of the steps.");
+  devices[1].rank = 1;
+  devices[1].wait_s = 0.01;
+  const std::string said = said_of(devices, ui::Model(machine_of(2)), request);
+  EXPECT_EQ(said, "No images for rank 1 · cpu:1: takes part in the sums only.");
+}
+
+TEST(Pages, EmulatedDevicesShowTheirImages) {
+  ui::Model model(machine_of(1));
+  StartTraining request;
+  request.devices = {emulated_gpu(0), cpu(0)};
+  model.apply(event(1, 1, JobStarted{"Training", request}));
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  model.apply(event(1, 1, started));
+  StepDone done = step_done(1);
+  done.devices = {{.device = emulated_gpu(0), .images = 6, .compute_s = 3},
+                  {.device = cpu(0), .images = 2, .compute_s = 0.01, .wait_s = 2.99}};
+  model.apply(event(1, 2, done));
+  for (const float width : {1280.0F, 800.0F}) {
+    Lab lab(model, 1, {width, 1800});
+    lab.open(Page::Training);
+    const WidgetRect* row = lab.backend.find("training/devices/0/emu:0");
+    ASSERT_NE(row, nullptr) << width;
+    EXPECT_EQ(row->value, "6 images, 75 %");
+    EXPECT_EQ(lab.backend.find("training/devices/sentence")->label,
+              "emulated: right, not fast; never timed");
+    EXPECT_FALSE(lab.visible("training/devices/legend")) << "no times";
+  }
+}
+
 TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
   Lab lab(make_many_devices({48, 4, SharePolicy::Equal}, Scene::Running), 1, {1280, 2400});
   lab.open(Page::Training);

@@ -1,10 +1,14 @@
 // Shows each training device: its part of the batch and how its step time divides.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -39,14 +43,18 @@ struct Columns {
   };
   Span name, images, share, course, bar;
   std::array<Span, kStepParts.size()> parts;
-  bool wide = false, has_course = false;
+  bool timed = true, has_images = false, has_course = false;
+  bool wide = false;  // the parts of a step have columns
 };
 
-Columns columns_of(const Panel& p, const DeviceTracks& tracks, bool changing_shares) {
+// Without times, there is room for the other columns.
+Columns columns_of(const Panel& p, const DeviceTracks& tracks, bool changing_shares, bool timed) {
   const Ui& ui = p.ui;
   Columns c;
-  c.wide = width_left(p) >= kWide;
-  c.has_course = changing_shares && c.wide;
+  c.timed = timed;
+  c.wide = timed && width_left(p) >= kWide;
+  c.has_images = c.wide || !timed;
+  c.has_course = changing_shares && c.has_images;
   const float left = ImGui::GetCursorScreenPos().x;
   const float right = left + ImGui::GetContentRegionAvail().x;
   float x = left;
@@ -56,7 +64,7 @@ Columns columns_of(const Panel& p, const DeviceTracks& tracks, bool changing_sha
     return span;
   };
   c.name = take(tracks.ranks() > 1 ? 128 : 66);
-  if (c.wide) c.images = take(52);
+  if (c.has_images) c.images = take(52);
   c.share = take(50);
   if (c.has_course) c.course = take(84);
   c.bar = {x, right - x};
@@ -88,13 +96,15 @@ void header(const Panel& p, const Columns& c) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_text(list, font, {c.name.left, pos.y}, ui.theme->muted, tr("device"));
-  if (c.wide) right_aligned(font, c.images, pos.y, ui.theme->muted, tr("images"));
+  if (c.has_images) right_aligned(font, c.images, pos.y, ui.theme->muted, tr("images"));
   right_aligned(font, c.share, pos.y, ui.theme->muted, tr("share"));
   if (c.has_course) {
     draw_text(list, font, {c.course.left, pos.y}, ui.theme->muted, tr("over the run"));
   }
-  draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted,
-                   tr("typical step"));
+  if (c.timed) {
+    draw_text_fitted(list, font, {c.bar.left, pos.y}, c.bar.width, ui.theme->muted,
+                     tr("typical step"));
+  }
   constexpr std::array kShort = {LAB_TEXT("compute"), LAB_TEXT("hidden"), LAB_TEXT("waiting"),
                                  LAB_TEXT("exposed")};
   for (std::size_t i = 0; i < kShort.size() && c.wide; ++i) {
@@ -128,7 +138,9 @@ void draw_course(const Panel& p, const Columns::Span& span, float top, float hei
                     std::max(1.0F, p.ui.px(1.5F)));
 }
 
-std::string row_hint(const std::string& name, const DeviceTrack& track) {
+std::string row_hint(const std::string& name, const DeviceTrack& track, bool timed) {
+  if (!timed)
+    return trf("{}\n{:.0f} images, {} of the batch", name, track.images, percent(track.share));
   std::string text = trf("{}, a typical step\n{:.0f} images, {} of the batch", name, track.images,
                          percent(track.share));
   const double sum = track.parts.sum();
@@ -152,7 +164,7 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
   Ui& ui = p.ui;
   const DeviceTrack& track = tracks.all()[index];
   const bool close = tracks.all().size() > kTallRows;
-  const bool below = !c.wide && !close;
+  const bool below = c.timed && !c.wide && !close;
   const float line = ui.px(close ? 22 : 28), height = line + (below ? ui.px(20) : 0);
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float width = c.wide ? c.parts.back().left + c.parts.back().width - pos.x
@@ -160,7 +172,7 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
   ImGui::Dummy({width, height});
   if (!ImGui::IsItemVisible()) return;
   const std::string name = device_text(tracks, track);
-  if (ImGui::IsItemHovered()) hint(ui, row_hint(name, track));
+  if (ImGui::IsItemHovered()) hint(ui, row_hint(name, track, c.timed));
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* mono = ui.fonts.mono;
   const float text_y = pos.y + (line - ui.fonts.body->FontSize) / 2;
@@ -168,20 +180,22 @@ void device_row(const Panel& p, const Columns& c, const DeviceTracks& tracks, st
   swatch(ui, {pos.x, pos.y + (line - ui.px(10)) / 2}, device_color(*ui.theme, track.device));
   draw_text_fitted(list, ui.fonts.body, {pos.x + ui.px(18), text_y}, c.name.width - ui.px(18),
                    ui.theme->text, name);
-  if (c.wide) {
+  if (c.has_images) {
     right_aligned(mono, c.images, mono_y, ui.theme->text, fmt::format("{:.0f}", track.images));
   }
   right_aligned(mono, c.share, mono_y, ui.theme->text, percent(track.share));
   if (c.has_course) draw_course(p, c.course, pos.y, line, track, tracks.all().size());
   const float thick = ui.px(close ? 12 : 14);
   const float top = std::round(pos.y + (line - thick) / 2);
-  draw_step_parts(ui,
-                  {.left = c.bar.left,
-                   .right = c.bar.left + c.bar.width,
-                   .top = top,
-                   .bottom = top + thick,
-                   .full_s = tracks.longest_step_s()},
-                  track.parts);
+  if (c.timed) {
+    draw_step_parts(ui,
+                    {.left = c.bar.left,
+                     .right = c.bar.left + c.bar.width,
+                     .top = top,
+                     .bottom = top + thick,
+                     .full_s = tracks.longest_step_s()},
+                    track.parts);
+  }
   if (below) {
     draw_text_fitted(list, ui.fonts.caption, {pos.x + ui.px(18), pos.y + line}, width - ui.px(18),
                      ui.theme->muted, numbers_text(track));
@@ -209,22 +223,60 @@ bool share_cores(const DeviceTracks& tracks, const MachineInfo& machine) {
   return false;
 }
 
-// Returns true if automatic shares would shift images away from the slowest device: it has more
-// than one image, and the other devices have cores of their own.
-bool auto_would_help(const DeviceTracks& tracks, const DeviceTrack& slowest,
-                     const MachineInfo& machine) {
+// The shares that the run has now.
+bool has_auto_shares(const TrainingRun& run) {
+  const StartTraining& request = run.started() ? run.started()->request : run.request();
+  bool automatic = request.share_policy == SharePolicy::Auto;
+  for (const TrainingChanged& change : run.changes()) {
+    if (change.setting == "shares") automatic = change.after == to_string(SharePolicy::Auto);
+  }
+  return automatic;
+}
+
+// The images of a batch that automatic shares would give the device.
+double auto_images(const DeviceTracks& tracks, const DeviceTrack& device) {
+  double images = 0, rates = 0;
+  for (const DeviceTrack& track : tracks.all()) {
+    images += track.images;
+    if (track.parts.compute_s > 0) rates += track.images / track.parts.compute_s;
+  }
+  return rates > 0 ? images * (device.images / device.parts.compute_s) / rates : 0;
+}
+
+// What automatic shares would do for the slowest device; empty if nothing: it has a single image,
+// or devices share cores.
+std::string auto_advice(const Panel& p, const DeviceTracks& tracks, const DeviceTrack& slowest) {
   constexpr double kMoreThanOne = 1.5;  // threshold for a mean of integers
-  return slowest.images > kMoreThanOne && !share_cores(tracks, machine);
+  constexpr double kNone = 0.5;
+  if (slowest.images < kMoreThanOne || share_cores(tracks, p.model.machine())) return {};
+  if (auto_images(tracks, slowest) < kNone) {
+    return trf("Auto shares would leave {} without images.", device_text(tracks, slowest));
+  }
+  return tr("Auto shares would balance this.");
+}
+
+std::string idle_sentence(const DeviceTracks& tracks) {
+  std::string idle;
+  for (const DeviceTrack& track : tracks.all()) {
+    if (track.idle) idle += (idle.empty() ? "" : ", ") + device_text(tracks, track);
+  }
+  if (idle.empty()) return {};
+  return tracks.ranks() > 1 ? trf("No images for {}: takes part in the sums only.", idle)
+                            : trf("No images for {}: left out of the steps.", idle);
 }
 
 // Names the waiting and the slowest device if the wait is significant and theirs differ clearly.
-std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, SharePolicy policy) {
+std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, bool auto_shares) {
   const auto share = [](const DeviceTrack& track) {
     const double sum = track.parts.sum();
     return sum > 0 ? track.parts.wait_s / sum : 0;
   };
+  std::vector<DeviceTrack> working;
+  std::ranges::copy_if(tracks.all(), std::back_inserter(working),
+                       [](const DeviceTrack& track) { return !track.idle; });
+  if (working.size() < 2) return {};
   const auto [least, most] = std::minmax_element(
-      tracks.all().begin(), tracks.all().end(),
+      working.begin(), working.end(),
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return tr("No device waits long for another.");
   // Of equal devices, each is sometimes the last.
@@ -234,15 +286,15 @@ std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, SharePo
                percent(share(*most)));
   }
   const bool disturbed = p.model.state(Page::Training).others > 0;
-  const bool advise = policy != SharePolicy::Auto && !disturbed &&
-                      auto_would_help(tracks, *least, p.model.machine());
+  const std::string advice =
+      auto_shares || disturbed ? std::string() : auto_advice(p, tracks, *least);
   const std::string waiting = device_text(tracks, *most), slow = device_text(tracks, *least);
   const std::string text =
-      tracks.all().size() == 2
+      working.size() == 2
           ? trf("{} waits for {} of a step; {} is slower.", waiting, percent(share(*most)), slow)
           : trf("{} waits for {} of a step; {} is the slowest.", waiting, percent(share(*most)),
                 slow);
-  return advise ? text + " " + tr("Auto shares would balance this.") : text;
+  return advice.empty() ? text : text + " " + advice;
 }
 
 // "96 % of the all-reduce is hidden behind backward: 4.80 ms hidden, 0.20 ms exposed, the means of
@@ -261,6 +313,20 @@ std::string hidden_sentence(const DeviceTracks& tracks) {
       percent(hidden), time_text(mean.hidden_s), time_text(mean.exposed_s));
 }
 
+// Without times, only the counts are described.
+std::string devices_sentence(const Panel& p, const TrainingRun& run, bool auto_shares) {
+  const DeviceTracks& tracks = run.devices();
+  std::vector<std::string> sentences;
+  if (run.timed()) {
+    sentences = {hidden_sentence(tracks), waiting_sentence(p, tracks, auto_shares)};
+  } else {
+    sentences = {tr(kEmulatedGpu)};
+  }
+  sentences.push_back(idle_sentence(tracks));
+  std::erase(sentences, std::string());
+  return fmt::format("{}", fmt::join(sentences, run.timed() ? " " : "\n"));
+}
+
 }  // namespace
 
 void draw_training_devices(const Panel& p, const TrainingRun& run) {
@@ -273,20 +339,15 @@ void draw_training_devices(const Panel& p, const TrainingRun& run) {
                   "times add up to the step. Hidden: all-reduce while another device still "
                   "computes; exposed: the rest of the all-reduce.")});
   if (!card) return;
-  if (!run.timed()) {
-    body(p.ui, tr(kEmulatedGpu));
-    record_item(p.ui, "training/devices/sentence", "text", tr(kEmulatedGpu));
-    return;
-  }
-  const StartTraining& request = run.started() ? run.started()->request : run.request();
-  const std::string hidden = hidden_sentence(tracks);
-  const std::string sentence =
-      hidden + (hidden.empty() ? "" : " ") + waiting_sentence(p, tracks, request.share_policy);
+  const bool timed = run.timed(), auto_shares = has_auto_shares(run);
+  const std::string sentence = devices_sentence(p, run, auto_shares);
   body(p.ui, sentence);
   record_item(p.ui, "training/devices/sentence", "text", sentence);
-  step_part_legend(p);
-  record_item(p.ui, "training/devices/legend", "legend");
-  const Columns columns = columns_of(p, tracks, request.share_policy == SharePolicy::Auto);
+  if (timed) {
+    step_part_legend(p);
+    record_item(p.ui, "training/devices/legend", "legend");
+  }
+  const Columns columns = columns_of(p, tracks, auto_shares, timed);
   header(p, columns);
   const std::size_t all = tracks.all().size();
   TrainingForm& form = p.view.forms.training;

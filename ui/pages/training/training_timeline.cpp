@@ -203,7 +203,7 @@ void draw_buckets(const Ui& ui, const StepTimeline& t, const View& view, const L
   const ImU32 color = step_part_color(*ui.theme, StepPart::Hidden);
   for (const TimelineBucket& bucket : t.buckets) {
     const double ready_s = bucket.ready_s[static_cast<std::size_t>(lane.device)];
-    if (bucket.done_s <= 0 || !in_view(view, ready_s, bucket.done_s)) continue;
+    if (ready_s <= 0 || bucket.done_s <= 0 || !in_view(view, ready_s, bucket.done_s)) continue;
     const Box box = box_of(view, ready_s, bucket.done_s);
     ImGui::GetWindowDrawList()->AddRectFilled(
         {box.left, y + lane.top}, {box.right, y + lane.bottom}, styled(with_alpha(color, 0.5F)));

@@ -23,6 +23,7 @@
 #include "compute/train/checkpoint.h"
 #include "compute/train/convolution_choice.h"
 #include "compute/train/event_log.h"
+#include "compute/train/ranks/shared_gpus.h"
 #include "compute/train/trainer.h"
 #include "compute/train/training_request.h"
 #include "compute/train/training_run.h"
@@ -103,6 +104,18 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
   if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});
 }
 
+// Several processes on one GPU are allowed, but not faster.
+void warn_of_shared_gpus(const Prepared& prepared, RunContext& ctx) {
+  std::vector<NamedGpu> mine;
+  for (const DeviceContext* device : prepared.devices) {
+    if (device->gpu() != nullptr)
+      mine.push_back({device->device(), device->gpu()->facts().pci_bus_id});
+  }
+  std::string shared = shared_gpus(mine, ctx.ranks(), {});
+  if (shared.empty() || ctx.ranks().rank() != 0) return;
+  ctx.emit(LogLine{Severity::Warning, std::move(shared)});
+}
+
 // All processes must have read the same images; otherwise the sums would be meaningless.
 void compare_data(const Dataset& data, RankGroup& ranks) {
   const std::string mine =
@@ -148,6 +161,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   Prepared prepared(request, ctx);
   Trainer& trainer = *prepared.trainer;
   report_kernels(request, trainer, ctx);
+  warn_of_shared_gpus(prepared, ctx);
   ResumedTraining resumed = load_state(request, trainer, ranks);
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();

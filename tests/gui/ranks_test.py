@@ -178,6 +178,48 @@ def case_same(program, home):
         check(abs(a - b) <= 1e-5 * abs(a), f"losses {first} and {many}")
 
 
+def case_gpus(program, home):
+    """Emulated GPUs of two ranks train as those of one process and as CPU devices; a rank on a GPU
+    and one on the CPU agree with them; an interrupt ends both."""
+    train = [program, "train", "--model", "lenet", "--emulated-gpus", "2", "--synthetic-train", "8",
+             "--synthetic-test", "4", "--batch", "4", "--lr", "0.05", "--steps", "2", "--json"]  # fmt: skip
+
+    def losses(*apps):
+        status, out, err = launch(home, *apps)
+        check(status == 0, f"{apps}: status {status}: {err}")
+        lines = objects(out)
+        return [one["loss"] for one in lines if one["type"] == "step"], lines[-1]
+
+    expected, _ = losses(["-n", 1, *train, "--cpu-devices", "2", "--devices", "cpu:0,cpu:1"])
+    check(len(expected) == 2, f"{expected}")
+    runs = {
+        "one process": (["-n", 1, *train, "--devices", "emu:0,emu:1"],),
+        "two ranks": (["-n", 2, *train, "--devices", "emu:0"],),
+        "a GPU and a CPU": ([home.path, *train, "--devices", "emu:0"],
+                            [home.path, *train, "--devices", "cpu:0"]),
+        "a CPU and a GPU": ([home.path, *train, "--devices", "cpu:0"],
+                            [home.path, *train, "--devices", "emu:1"]),
+    }  # fmt: skip
+    devices = {"two ranks": ["emu:0", "emu:0"], "a GPU and a CPU": ["emu:0", "cpu:0"],
+               "a CPU and a GPU": ["cpu:0", "emu:1"]}  # fmt: skip
+    for name, apps in runs.items():
+        seen, done = losses(*apps)
+        check(len(seen) == 2, f"{name}: {seen}")
+        for a, b in zip(expected, seen):
+            check(abs(a - b) <= 1e-5 * a, f"{name}: {seen}, not {expected}")
+        check(done["devices"] == devices.get(name, ["emu:0", "emu:1"]), f"{name}: {done}")
+
+    endless = [*train[:-3], "--epochs", "100000", "--no-eval", "--json", "--devices"]
+    started = Launch(home, [home.path, *endless, "emu:0"], [home.path, *endless, "cpu:0"])
+    seen = started.wait_for_step()
+    pids = started.ranks(2)
+    os.kill(pids[0], signal.SIGINT)
+    status, out, err = started.end(ENDED_WITHIN_S)
+    check(status == 130, f"interrupted: status {status}: {err}")
+    last = objects(seen + out)[-1]
+    check(last["type"] == "error" and last["code"] == "cancelled", f"interrupted: {last} {err}")
+
+
 def case_lesson(program, home):
     """The lesson about sums runs on all ranks, rank 0 reports it, other lessons run on rank 0 alone."""
     status, out, err = launch(home, ["-n", 3, program, "lesson", "allreduce", "--json"])

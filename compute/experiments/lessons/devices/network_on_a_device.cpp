@@ -2,15 +2,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/devices/device_lessons.h"
+#include "compute/gpu/gpu_backend.h"
 #include "compute/nn/network.h"
 #include "compute/nn/state_dict.h"
 #include "compute/tensor/elementwise.h"
@@ -27,7 +30,7 @@ nn::NetworkPlan linear_plan() {
   return plan;
 }
 
-// net(X). The lab runs networks on CPU devices; X must be on the network's.
+// net(X); X must be on the network's device.
 std::vector<float> forward(nn::Network& net, const Tensor& x) {
   if (x.device() != net.device().device()) {
     throw Error(Errc::DeviceMismatch,
@@ -35,10 +38,20 @@ std::vector<float> forward(nn::Network& net, const Tensor& x) {
                     to_string(x.device()), to_string(net.device().device()),
                     to_string(net.device().device())));
   }
-  std::memcpy(net.input(), x.data(), static_cast<std::size_t>(x.bytes()));
+  std::vector<float> y(kBatch);
+  GpuDevice* const gpu = net.device().gpu();
+  if (gpu == nullptr) {
+    std::memcpy(net.input(), x.data(), static_cast<std::size_t>(x.bytes()));
+    net.forward(kBatch, false, {});
+    std::copy_n(net.logits().data, kBatch, y.begin());
+    return y;
+  }
+  GpuStream& stream = gpu->main_stream();
+  gpu->copy(GpuCopy::DeviceToDevice, net.input(), x.data(), x.bytes(), stream);
   net.forward(kBatch, false, {});
-  const float* y = net.logits().data;
-  return {y, y + kBatch};
+  gpu->copy(GpuCopy::DeviceToHost, y.data(), net.logits().data, kBatch * 4, stream);
+  stream.synchronise();
+  return y;
 }
 
 // The file to save to: the one to keep, or a temporary one that is removed.
@@ -62,15 +75,28 @@ class StateFile {
   const std::filesystem::path path_;
 };
 
-std::vector<Device> cpu_devices_of(LessonStage& stage) {
-  std::vector<Device> cpus;
-  for (const Device d : stage.machine().devices()) {
-    if (d.kind == DeviceKind::Cpu) cpus.push_back(d);
-  }
-  return cpus;
+// try_gpu(), on which the network is, and another device: a CPU beside a GPU.
+struct NetworkDevices {
+  DeviceContext& home;
+  DeviceContext& other;
+};
+
+NetworkDevices network_devices(Machine& machine) {
+  DeviceContext& home = machine.at(machine.try_gpu());
+  return {home, machine.at(home.gpu() != nullptr ? cpu() : cpu(machine.num_cpus() - 1))};
 }
 
-void save_and_load(LessonStage& stage, nn::Network& net, DeviceContext& other) {
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return largest;
+}
+
+// Saves the network, of which net(X) is `y`, and loads it on another device.
+void save_and_load(LessonStage& stage, nn::Network& net, const Tensor& x,
+                   const std::vector<float>& y, DeviceContext& other) {
   const StateFile file(stage.save_file());
   const double values = 4.0 * static_cast<double>(net.parameter_count());
   LessonPrediction prediction;
@@ -80,6 +106,7 @@ void save_and_load(LessonStage& stage, nn::Network& net, DeviceContext& other) {
   prediction.formula = tr("4 B per parameter");
   prediction.constants = {{tr("parameters"), static_cast<double>(net.parameter_count()), ""}};
   stage.predict(prediction);
+  net.read_state();
   nn::save_network(net, file.path());
   const std::vector<std::uint8_t> written = files::read_file(file.path());
   const auto bytes = static_cast<double>(written.size());
@@ -98,18 +125,19 @@ void save_and_load(LessonStage& stage, nn::Network& net, DeviceContext& other) {
   stage.step(4);
   nn::Network loaded(linear_plan(), other, kBatch, 99);
   nn::load_network(loaded, file.path());
+  loaded.write_state();
   const auto mine = net.flat_parameters(), theirs = loaded.flat_parameters();
   const bool equal = mine.size_bytes() == theirs.size_bytes() &&
                      std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) == 0;
   stage.observe(trf("loaded on {}", to_string(other.device())),
                 equal ? tr("equal, bit for bit") : tr("different"));
   stage.check(tr("the loaded network is equal bit for bit"), equal);
+  stage.check(tr("the loaded network gives the same net(X), up to rounding"),
+              largest_difference(forward(loaded, x.to(other)), y) < 1e-5);
 }
 
 void run_network_lesson(LessonStage& stage) {
-  const std::vector<Device> cpus = cpu_devices_of(stage);
-  DeviceContext& home = stage.machine().at(cpus.front());
-  DeviceContext& other = stage.machine().at(cpus.back());
+  const auto [home, other] = network_devices(stage.machine());
   stage.step(0);
   nn::Network net(linear_plan(), home, kBatch, 1);
   for (const nn::Parameter& p : net.parameters()) {
@@ -123,8 +151,9 @@ void run_network_lesson(LessonStage& stage) {
   stage.observe("net(X)", trf("{:.4f}, {:.4f}, {:.4f}, {:.4f} on {}", y[0], y[1], y[2], y[3],
                               to_string(home.device())));
   double expected = net.parameters()[1].value[0];
+  const Tensor on_host = x.to(stage.machine().at(cpu()));
   for (std::int64_t i = 0; i < kInputs; ++i) {
-    expected += static_cast<double>(net.parameters()[0].value[i]) * x.values<float>()[i];
+    expected += static_cast<double>(net.parameters()[0].value[i]) * on_host.values<float>()[i];
   }
   stage.check(tr("net(X) = X w + b"), std::abs(y[0] - expected) < 1e-5);
   stage.step(2);
@@ -144,7 +173,7 @@ void run_network_lesson(LessonStage& stage) {
     stage.check(tr("net(X) with X elsewhere is refused"), refusal.has_value());
   }
   stage.step(3);
-  save_and_load(stage, net, other);
+  save_and_load(stage, net, x, y, other);
   stage.conclude(trf(
       "The network's {} parameters are on {}; its state file holds names and values but no device, "
       "so it was loaded on {} unchanged.",

@@ -470,6 +470,32 @@ TEST(LessonStage, KeepsTheStateFileWhereAsked) {
             "lesson devices: it writes no state file; omit --save");
 }
 
+// Emulated GPUs are the machine's GPUs where it has no others.
+TEST(NetworkLesson, RunsOnTheGpuIfThereIsOne) {
+  for (const int gpus : {0, 1}) {
+    SCOPED_TRACE(gpus);
+    Probe probe(MachineOptions{.cpu_devices = 2, .emulated_gpus = gpus});
+    run(probe, lesson("network"));
+    std::string text;
+    for (const LessonSample& sample : news_of<LessonSample>(probe)) {
+      text += sample.series + ": " + sample.text + '\n';
+    }
+    const std::string home = gpus > 0 ? "emu:0" : "cpu:0", other = gpus > 0 ? "cpu:0" : "cpu:1";
+    EXPECT_NE(text.find("net[0].weight: values: 3, on " + home), std::string::npos) << text;
+    EXPECT_NE(text.find("forward: X is on " + other + " and the network on " + home),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("loaded on " + other + ": equal, bit for bit"), std::string::npos) << text;
+    const LessonDone done = news_of<LessonDone>(probe).at(0);
+    EXPECT_EQ(done.sentence,
+              "The network's 4 parameters are on " + home +
+                  "; its state file holds names and values but no device, so it was loaded on " +
+                  other + " unchanged.");
+    EXPECT_EQ(done.checks.size(), 6U);
+    for (const LessonCheck& check : done.checks) EXPECT_TRUE(check.passed) << check.what;
+  }
+}
+
 class ClassFiles : public testing::Test {
  protected:
   void write(const char* name, const std::string& text) {

@@ -69,7 +69,7 @@ class LessonTextPrinter final : public Printer {
     text += s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
     if (s.time.n > 0 && s.text.empty()) {
       const std::string spread = fmt::format("n {}, {}", s.time.n, spread_text(s.time));
-      text += fmt::format("  ({})", s.time.unstable ? trf("{}, unstable", spread) : spread);
+      text += fmt::format("  ({})", s.time.unstable ? trf("{}, unsteady", spread) : spread);
     }
     beat(tr("measured"), text);
   }

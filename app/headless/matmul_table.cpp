@@ -69,7 +69,7 @@ class MatmulTable final : public Printer {
   void show_bandwidths(const CeilingsMeasured& ceilings) {
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
       const std::string n =
-          level.time.unstable ? trf("{}, unstable", level.time.n) : std::to_string(level.time.n);
+          level.time.unstable ? trf("{}, unsteady", level.time.n) : std::to_string(level.time.n);
       std::string text =
           trf("{}: measured {} {} {} at best, median {} {}, n {} ({}, {})",
               to_string(ceilings.device), level.name, level.copied ? tr("copy") : tr("bandwidth"),

@@ -80,8 +80,8 @@ std::string spread_text(const Timing& time) {
 }
 
 std::string remark_text(bool verified, const Timing& time) {
-  if (!verified) return time.unstable ? tr("NOT VERIFIED, unstable") : tr("NOT VERIFIED");
-  return time.unstable ? tr("unstable") : "";
+  if (!verified) return time.unstable ? tr("NOT VERIFIED, unsteady") : tr("NOT VERIFIED");
+  return time.unstable ? tr("unsteady") : "";
 }
 
 bool show_common(Console& console, const Payload& payload) {

@@ -37,7 +37,7 @@ std::unique_ptr<Printer> make_scaling_table(Console& console);
 
 // "+-1.2 %": half the distance from p10 to p90, relative to the median.
 std::string spread_text(const Timing& time);
-// Reasons to distrust a row: "NOT VERIFIED", "unstable"; usually empty.
+// Reasons to distrust a row: "NOT VERIFIED", "unsteady"; usually empty.
 std::string remark_text(bool verified, const Timing& time);
 
 // The measured points of a scaling job; a point is reported again when its measurement improves.

@@ -28,8 +28,8 @@ std::string step_time(double seconds) {
 }
 
 std::string remark(const ScalingPoint& p) {
-  if (p.step.unstable && p.shares_cores) return tr("unstable, devices share cores");
-  if (p.step.unstable) return tr("unstable");
+  if (p.step.unstable && p.shares_cores) return tr("unsteady, devices share cores");
+  if (p.step.unstable) return tr("unsteady");
   return p.shares_cores ? tr("devices share cores") : "";
 }
 

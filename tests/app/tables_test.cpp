@@ -67,7 +67,7 @@ TEST(MatmulTable, ShowsTheCeilingsBeforeTheKernels) {
             "(2 threads, 48.0 KiB), ridge at 0.5 FLOP/B\n");
   ceilings.threads = 1;
   ceilings.bandwidth[0].time.unstable = true;
-  EXPECT_NE(matmul_output({ceilings}).find("n 31, unstable (1 thread, 48.0 KiB)"),
+  EXPECT_NE(matmul_output({ceilings}).find("n 31, unsteady (1 thread, 48.0 KiB)"),
             std::string::npos)
       << matmul_output({ceilings});
 }

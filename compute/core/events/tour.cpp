@@ -106,7 +106,7 @@ std::string spread_text(const TourFigure& f) {
   const std::string spread = share_text((f.high - f.low) / 2 / f.median);
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
   const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, ±{}", f.n, spread);
-  return f.unstable && f.complete ? trf("{}, unstable", text) : text;
+  return f.unstable && f.complete ? trf("{}, unsteady", text) : text;
 }
 
 std::string percentiles_text(const TourFigure& f) {

@@ -53,8 +53,8 @@ const char* unit_of(TourQuestion question);
 const char* question_text(TourQuestion question);
 // "187 GFLOP/s", "4.31 µs", "9.53 k images/s".
 std::string value_text(const TourFigure& figure);
-// "best of 31", "median of 31, ±12 %, unstable": half the distance from the 10th to the 90th
-// percentile, relative to the median; only a complete figure is called unstable. Empty without a
+// "best of 31", "median of 31, ±12 %, unsteady": half the distance from the 10th to the 90th
+// percentile, relative to the median; only a complete figure is called unsteady. Empty without a
 // value.
 std::string spread_text(const TourFigure& figure);
 // "median 181 GFLOP/s, p10 172 GFLOP/s, p90 185 GFLOP/s, n = 31". Empty without a value.

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
@@ -18,6 +19,41 @@ namespace {
 
 // Of the 30 s of a quick sweep; the rest allocates, verifies and warms up.
 constexpr double kQuickTimed_s = 20;
+
+// Whether they differ in direction only.
+bool are_opposite(const TransferSeries& a, const TransferSeries& b) {
+  return a.from != a.to && a.from == b.to && a.to == b.from && a.memory == b.memory &&
+         a.op == b.op && a.threads == b.threads && a.mover == b.mover && a.peer == b.peer;
+}
+
+// The series in the order of the plan, each directly followed by the one of the other direction.
+std::vector<std::vector<TransferSeries>> by_pair(const std::vector<TransferSeries>& series) {
+  std::vector<std::vector<TransferSeries>> groups;
+  for (const TransferSeries& one : series) {
+    const auto other = std::ranges::find_if(groups, [&](const std::vector<TransferSeries>& group) {
+      return group.size() == 1 && are_opposite(group.front(), one);
+    });
+    if (other == groups.end()) {
+      groups.push_back({one});
+    } else {
+      other->push_back(one);
+    }
+  }
+  return groups;
+}
+
+// The points of the same transfers by one thread; none if they were not measured before.
+std::vector<TransferPoint> by_one_thread(const std::vector<MeasuredSeries>& measured,
+                                         const TransferSeries& series) {
+  for (const MeasuredSeries& one : measured) {
+    const TransferSeries& s = one.series;
+    if (s.threads == 1 && s.mover == TransferMover::Threads && s.from == series.from &&
+        s.to == series.to && s.op == series.op && s.memory == series.memory) {
+      return one.points;
+    }
+  }
+  return {};
+}
 
 class TransferSweep final : public Experiment {
  public:
@@ -40,12 +76,11 @@ class TransferSweep final : public Experiment {
     }
     ctx.expect(expected_s_);
     std::vector<MeasuredSeries> measured;
-    std::vector<TransferPoint> one_thread;
-    for (const TransferSeries& series : plan_.series) {
-      measured.push_back({series, run_series(ctx, series)});
-      const MeasuredSeries& one = measured.back();
-      if (series.mover == TransferMover::Threads && series.threads == 1) one_thread = one.points;
-      emit_fit(ctx, one, one_thread);
+    for (const std::vector<TransferSeries>& group : by_pair(plan_.series)) {
+      for (MeasuredSeries& one : run_group(ctx, group)) {
+        emit_fit(ctx, one, by_one_thread(measured, one.series));
+        measured.push_back(std::move(one));
+      }
     }
     for (const Device gpu : plan_.overlaps) emit_overlap(ctx, gpu, plan_.sizes_bytes.back());
     for (const TransferPayoff& payoff : payoffs(measured)) ctx.emit(payoff);
@@ -53,21 +88,28 @@ class TransferSweep final : public Experiment {
   }
 
  private:
-  std::vector<TransferPoint> run_series(RunContext& ctx, const TransferSeries& series) {
-    std::vector<TransferPoint> points;
+  // Size by size in turn, so that both directions are measured under the same load.
+  std::vector<MeasuredSeries> run_group(RunContext& ctx, const std::vector<TransferSeries>& group) {
+    std::vector<MeasuredSeries> measured;
+    for (const TransferSeries& series : group) measured.push_back({series, {}});
     for (const std::int64_t bytes : plan_.sizes_bytes) {
-      ctx.checkpoint();
-      if (!supports_size(series, bytes)) continue;  // the plan has reported the reason
-      ctx.progress(done_s_ / expected_s_, describe(series, bytes));
-      done_s_ += expected_s(series, bytes);
-      const auto sample = run_case(ctx, series, bytes);
-      if (!sample) continue;
-      ctx.emit(*sample);
-      if (sample->verified) {
-        points.push_back({static_cast<double>(bytes), sample->time.median_s});
-      }
+      for (MeasuredSeries& one : measured) run_size(ctx, one, bytes);
     }
-    return points;
+    return measured;
+  }
+
+  void run_size(RunContext& ctx, MeasuredSeries& measured, std::int64_t bytes) {
+    const TransferSeries& series = measured.series;
+    ctx.checkpoint();
+    if (!supports_size(series, bytes)) return;  // the plan has reported the reason
+    ctx.progress(done_s_ / expected_s_, describe(series, bytes));
+    done_s_ += expected_s(series, bytes);
+    const auto sample = run_case(ctx, series, bytes);
+    if (!sample) return;
+    ctx.emit(*sample);
+    if (sample->verified) {
+      measured.points.push_back({static_cast<double>(bytes), sample->time.median_s});
+    }
   }
 
   double expected_s(const TransferSeries& series, std::int64_t bytes) const {

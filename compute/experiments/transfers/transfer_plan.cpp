@@ -354,8 +354,10 @@ Device working_gpu(const TransferSeries& series) {
 }
 
 std::string describe(const TransferSeries& series) {
-  const std::string memory =
-      series.memory == MemoryKind::OnGpu ? "" : std::string(", ") + to_string(series.memory);
+  const bool with_gpu = is_gpu(series.from) || is_gpu(series.to);
+  const std::string memory = !with_gpu || series.memory == MemoryKind::OnGpu
+                                 ? ""
+                                 : std::string(", ") + to_string(series.memory);
   return fmt::format("{} {}{}, {}", to_string(series.op), pair_name(series.from, series.to), memory,
                      moved_by(series.mover, series.peer, series.threads));
 }

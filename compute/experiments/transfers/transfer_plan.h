@@ -44,7 +44,7 @@ bool supports_size(const TransferSeries& series, std::int64_t bytes);
 // The GPU that does the work of a series; of two GPUs, the one that writes or reads.
 Device working_gpu(const TransferSeries& series);
 
-// For example "copy cpu:0 -> cpu:1, pageable, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer
+// For example "copy cpu:0 -> cpu:1, 2 threads", "copy cuda:0 -> cuda:1, kernel, peer
 // write".
 std::string describe(const TransferSeries& series);
 // The same followed by the size, for example ", 64.0 KiB".

@@ -106,6 +106,22 @@ TEST(TransferExperiment, PlansOnlyCopiesIfQuick) {
   EXPECT_EQ(plan.sizes_bytes.back(), 128 * kMiB);
 }
 
+TEST(TransferExperiment, MeasuresBothDirectionsOfAPairInTurn) {
+  Probe probe(2);
+  StartTransfers request = quick_request();
+  request.from.clear();
+  request.to.clear();
+  request.ops = {TransferOp::Copy};
+  request.all_threads = false;
+  request.sizes_bytes = {kKiB, 64 * kKiB};
+  run(probe, request);
+  std::string order;
+  for (const TransferSample& s : probe.all<TransferSample>()) {
+    if (s.from != s.to) order += std::to_string(s.from.index) + std::to_string(s.to.index) + " ";
+  }
+  EXPECT_EQ(order, "01 10 01 10 ");
+}
+
 TEST(TransferExperiment, CoversEveryPairOfDevices) {
   Probe probe(2);
   StartTransfers request = quick_request();

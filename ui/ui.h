@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,9 @@ struct WidgetMemory {
   unsigned hovered_id = 0;                // item under the pointer, the time since when,
   double hovered_since_s = 0;
   int hovered_frame = -1;  // and the last frame in which it was seen
+  // Where the pointer was when it pressed something, or when the page or the job changed under it.
+  // Until it moves, nothing below it is explained.
+  std::optional<ImVec2> rest = {};
 };
 
 struct Ui {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "compute/core/events/command.h"
 #include "compute/core/language.h"
@@ -37,6 +38,7 @@ struct ViewState {
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
   std::optional<SaveWish> save;               // whose file is being chosen
   std::string save_folder;                    // where the user saved last; empty: the home folder
+  std::pair<Page, JobId> drawn = {};          // in the previous frame
   std::int64_t shown_save = 0;                // Model::saved() that the notice is about
   double saved_until_s = 0;                   // when that notice disappears, Ui::time_s
   bool to_top = false;                        // the page scrolls to its top in the next frame

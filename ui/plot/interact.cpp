@@ -281,11 +281,29 @@ std::string describe(const Frame& f, const Pick& pick) {
   return text;
 }
 
+constexpr float kTipPadX = 12, kTipPadY = 8, kTipSwatch = 24, kTipText = 324;  // units
+
+// Beside the pointer and the point, on the side where the plot has more room.
+ImVec2 tip_corner(const Frame& f, ImVec2 at, ImVec2 size) {
+  constexpr float kAway = 14, kEdge = 4;  // units
+  const Ui& ui = f.ui;
+  const ImVec2 mouse = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
+  const float away = ui.px(kAway), edge = ui.px(kEdge);
+  const float left = std::min(mouse.x, at.x) - away - size.x,
+              right = std::max(mouse.x, at.x) + away;
+  const bool leftwards = at.x > (f.area_min.x + f.area_max.x) / 2;
+  const bool fits_left = left >= edge, fits_right = right + size.x <= screen.x - edge;
+  const float x = fits_left && (leftwards || !fits_right) ? left : right;
+  return {std::clamp(x, edge, std::max(edge, screen.x - edge - size.x)),
+          std::clamp(mouse.y - size.y / 2, edge, std::max(edge, screen.y - edge - size.y))};
+}
+
 }  // namespace
 
 void tooltip(Frame& f) {
   LinkedCursor* cursor = f.options.cursor;
   if (!f.hovered || f.empty() || f.state.panning || f.state.boxing) return;
+  if (pointer_rests(f.ui)) return;
   if (cursor != nullptr) {
     cursor->next = pointer_x(f);
     if (cursor->x != cursor->next) f.ui.wants_animation = true;
@@ -297,7 +315,12 @@ void tooltip(Frame& f) {
   draw_marker(ImGui::GetWindowDrawList(), Marker::Circle, pick->at, ui.px(4.5F), s.color,
               ui.theme->card);
   const std::string text = describe(f, *pick);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(8)});
+  const std::string lines = break_lines(ui.fonts.caption, text, ui.px(kTipText));
+  const ImVec2 content = text_size(ui.fonts.caption, lines);
+  ImGui::SetNextWindowPos(
+      tip_corner(f, pick->at,
+                 {content.x + ui.px(kTipSwatch + 2 * kTipPadX), content.y + ui.px(2 * kTipPadY)}));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kTipPadX), ui.px(kTipPadY)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(kControlRadius));
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
   ImGui::PushFont(ui.fonts.caption);
@@ -305,12 +328,9 @@ void tooltip(Frame& f) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float line = ImGui::GetTextLineHeight();
   draw_swatch(f, s, {at.x, at.y + line / 2}, ui.px(16), s.color);
-  ImGui::SetCursorScreenPos({at.x + ui.px(24), at.y});
-  ImGui::PushTextWrapPos(ui.px(360));
+  ImGui::SetCursorScreenPos({at.x + ui.px(kTipSwatch), at.y});
   note_text(ui.fonts.caption, text);
-  const std::string lines = break_lines(ui.fonts.caption, text, ui.px(324));
   ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
-  ImGui::PopTextWrapPos();
   const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   ImGui::EndTooltip();
   ImGui::PopFont();

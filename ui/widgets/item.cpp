@@ -245,6 +245,25 @@ bool has_keyboard_focus() {
          g.NavDisableMouseHover;
 }
 
+}  // namespace
+
+void watch_pointer(Ui& ui, bool changed) {
+  constexpr float kStill = 2;  // units
+  const ImVec2 at = ImGui::GetIO().MousePos;
+  std::optional<ImVec2>& rest = ui.memory.rest;
+  if (changed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    rest = at;
+  } else if (rest && std::max(std::abs(at.x - rest->x), std::abs(at.y - rest->y)) > ui.px(kStill)) {
+    rest.reset();
+  }
+}
+
+bool pointer_rests(const Ui& ui) {
+  return ui.memory.rest.has_value();
+}
+
+namespace {
+
 // Returns true once `key` has been hovered for the delay.
 bool tooltip_delay_elapsed(Ui& ui, ImGuiID key) {
   WidgetMemory& memory = ui.memory;
@@ -258,7 +277,10 @@ bool tooltip_delay_elapsed(Ui& ui, ImGuiID key) {
   // exempt, because their tooltip states why they are disabled.
   const bool disabled = (GImGui->LastItemData.InFlags & ImGuiItemFlags_Disabled) != 0;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !disabled) memory.hovered_since_s = kNever;
-  if (memory.hovered_since_s == kNever) return false;
+  const bool by_pointer = !GImGui->NavDisableMouseHover;
+  if (memory.hovered_since_s == kNever || (by_pointer && !disabled && pointer_rests(ui))) {
+    return false;
+  }
   if (ImGui::GetTime() - memory.hovered_since_s >= kDelay_s) return true;
   ui.wants_animation = true;
   return false;

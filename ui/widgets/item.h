@@ -80,6 +80,10 @@ ImU32 mix(ImU32 a, ImU32 b, float share);
 ImU32 styled(ImU32 color);
 
 // --- tooltips -------------------------------------------------------------------------------
+// Once per frame; `changed`: what is below the pointer is new.
+void watch_pointer(Ui& ui, bool changed);
+// Whether it has not moved since then.
+bool pointer_rests(const Ui& ui);
 // Shows the text at the pointer immediately and records it as the widget "tooltip".
 void show_tooltip(Ui& ui, std::string_view text);
 // The same at a fixed position.

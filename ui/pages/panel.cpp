@@ -20,8 +20,6 @@ namespace lab::ui {
 
 namespace {
 
-constexpr float kButtonPadding = 28;  // units around a label
-
 // How long a sent job may take to appear before it is considered lost.
 constexpr double kSentSeconds = 2;
 
@@ -166,7 +164,7 @@ namespace {
 void stop_button(const Panel& p, const std::string& path) {
   const std::string label = trf("Stop: {}", p.model.job()->title);
   const float room = ImGui::GetContentRegionAvail().x;
-  const float width = std::min(room, text_size(p.ui.fonts.body, label).x + p.ui.px(kButtonPadding));
+  const float width = std::min(room, p.ui.px(button_width(p.ui, label)));
   const ImVec2 at = ImGui::GetCursorPos();
   ImGui::SetCursorPos({at.x + (room - width) / 2, at.y - p.ui.px(16)});  // close to its neighbour
   if (button(p.ui, path, label,
@@ -179,12 +177,12 @@ void stop_button(const Panel& p, const std::string& path) {
 }  // namespace
 
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
-                std::string_view label, const std::function<Command()>& command) {
+                std::string_view label, const std::function<Command()>& command, float beside) {
   std::string why = busy_reason(p);
   const std::string text =
       why.empty() ? std::string(sentence) : fmt::format("{} {}.", sentence, why);
   if (why.empty()) why = field_problem(problem(command));  // the form shows it
-  const bool pressed = empty_state(p.ui, path, text, label, why);
+  const bool pressed = empty_state(p.ui, path, text, label, why, beside);
   if (pressed) send(p, command());
   if (p.model.job()) stop_button(p, fmt::format("{}/stop", path));
   return pressed;
@@ -267,94 +265,16 @@ std::string core_use_hint(const Model& model) {
       format_bytes(model.lab_rss_bytes()));
 }
 
-void others_note(const Panel& p, std::string_view path, double share) {
-  if (share <= 0) return;
-  constexpr double kNotable = 0.2, kMost = 0.95;
-  const std::string text =
-      share < kNotable
-          ? trf("Other programs or the host took {} of the cores' time; on a quiet machine times "
-                "may be shorter.",
-                percent(share))
-          : trf("Other programs or the host took {} of the cores' time; on a quiet machine work "
-                "may be up to {:.1f} times as fast.",
-                percent(share), 1 / (1 - std::min(share, kMost)));
-  note_box(p.ui, path, text);
-}
-
-void draw_warning(const Ui& ui, ImVec2 left_middle) {
-  const float side = ui.px(kWarningSide);
-  draw_icon(ImGui::GetWindowDrawList(), kIconWarning, {left_middle.x, left_middle.y - side / 2},
-            side, styled(ui.theme->warning));
-}
-
-void warning_mark(const Panel& p, const std::string& path, const std::string& why, float height) {
-  Ui& ui = p.ui;
-  if (why.empty()) return;
-  ImGui::SameLine(0, ui.px(4));
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({ui.px(kWarningSide), height});
-  draw_warning(ui, {pos.x, pos.y + height / 2});
-  record_item(ui, path + "/disturbed", "text", why);
-  hint(ui, why);
-}
-
-void warning_key(const Panel& p, std::string_view path, std::string_view text,
-                 std::string_view explanation) {
-  Ui& ui = p.ui;
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  draw_warning(ui, {pos.x, pos.y + ui.fonts.caption->FontSize / 2});
-  ImGui::SetCursorScreenPos({pos.x + ui.px(kWarningSide + 6), pos.y});
-  caption(ui, text);
-  record_item(ui, path, "text", text);
-  hint(ui, explanation);
-}
-
-void warning_sentence(const Panel& p, std::string_view path, std::string_view text) {
-  Ui& ui = p.ui;
-  Row row(ui, {-kWarningSide, 1});
-  row.next();
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  draw_warning(ui, {pos.x, pos.y + ui.fonts.body->FontSize / 2});
-  row.next();
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() - ui.px(6));
-  body(ui, text);
-  record_item(ui, path, "text", text);
-}
-
-std::string half_spread(const Timing& t) {
-  return t.median_s > 0 ? "±" + percent((t.p90_s - t.p10_s) / 2 / t.median_s) : "";
-}
-
-std::string why_unsteady(const Timing& t) {
-  std::string why;
-  if (t.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
-  if (!varies_much(t.p10_s, t.p90_s)) return why;
-  if (!why.empty()) why += "\n";
-  return why + trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
-                   percent((t.p90_s - t.p10_s) / 2 / t.median_s));
-}
-
-void measure_again_button(const Panel& p, std::string_view path, const Command& command) {
-  const std::string why = busy_reason(p);
-  if (button(p.ui, path, tr("Measure again"), {.enabled = why.empty(), .hint = why})) {
-    send(p, command);
-  }
-}
-
-namespace {
-
 void stopped_note(const Panel& p, Page page) {
   const PageState& state = p.model.state(page);
-  if (!state.cancelled) return;
+  if (state.phase != Phase::Done || !state.cancelled) return;
   note_box(p.ui, std::string(key_of(page)) + "/stopped",
            trf("Stopped after {}. Results kept.", format_seconds(state.seconds)));
 }
 
-}  // namespace
-
-void outcome_box(const Panel& p, Page page, bool retry) {
+void outcome_box(const Panel& p, Page page, bool retry, Figures figures) {
   failure_box(p, page, retry);
-  outcome_notes(p, page);
+  outcome_notes(p, page, figures);
 }
 
 void failure_box(const Panel& p, Page page, bool retry) {
@@ -377,14 +297,26 @@ void failure_box(const Panel& p, Page page, bool retry) {
   }
 }
 
-void outcome_notes(const Panel& p, Page page) {
+void outcome_notes(const Panel& p, Page page, Figures figures) {
   const PageState& state = p.model.state(page);
   if (state.phase != Phase::Done) return;
-  // A lesson keeps it with its results, and the Scaling page says it with the figures.
-  if (page != Page::Learn && page != Page::Scaling) {
-    others_note(p, std::string(key_of(page)) + "/others", state.others);
+  // A lesson keeps it with its results, the Scaling page says it with the figures, and the Memory
+  // page times nothing.
+  if (page != Page::Learn && page != Page::Scaling && page != Page::Memory) {
+    others_note(p, std::string(key_of(page)) + "/others", state.others, figures);
   }
   stopped_note(p, page);
+}
+
+void disturbed_run_note(const Panel& p, Page page, Figures figures) {
+  const PageState& state = p.model.state(page);
+  if (state.phase != Phase::Done || state.others <= 0 || !state.command) return;
+  const std::string key = key_of(page), again = key + "/measure_again";
+  Row row(p.ui, {1, -button_width(p.ui, tr("Measure again"))});
+  row.next();
+  others_note(p, key + "/others", state.others, figures);
+  row.next();
+  measure_again_button(p, again, as_command(*state.command));
 }
 
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
@@ -694,11 +626,14 @@ std::string gflops_text(double gflops) {
 }
 
 std::string about(double seconds) {
-  constexpr double kMinute = 60, kHour = 3600, kManySeconds = 90;
+  constexpr double kMinute = 60, kHour = 3600, kDay = 24 * kHour, kYear = 365 * kDay;
+  constexpr double kManySeconds = 90;
   if (seconds < 1) return tr("less than 1 s");
   if (seconds < kManySeconds) return trf("about {:.0f} s", seconds);
   if (seconds < 2 * kHour) return trf("about {:.0f} min", seconds / kMinute);
-  return trf("about {:.1f} h", seconds / kHour);
+  if (seconds < 2 * kDay) return trf("about {:.1f} h", seconds / kHour);
+  if (seconds < kYear) return trf("about {:.0f} days", seconds / kDay);
+  return tr("more than a year");
 }
 
 std::string gb_per_s_text(double gb_per_s) {
@@ -711,7 +646,7 @@ std::string timing_text(const Timing& t) {
           format_seconds(t.p10_s), format_seconds(t.p90_s), t.n, t.warmup);
   if (t.unstable)
     text += std::string("\n") +
-            tr("unstable: the time limit was reached before the spread fell below 2 %");
+            tr("unsteady: the time limit was reached before the spread fell below 2 %");
   return text;
 }
 
@@ -773,9 +708,10 @@ std::string describe(const MatmulSample& s, CacheState cache) {
 }
 
 std::string describe(const TransferSample& s, CacheState cache) {
-  std::string text = trf("{} of {}, {}, {} memory\n{}\n{}", to_string(s.op), format_bytes(s.bytes),
-                         moved_by(s.mover, s.peer, s.threads), to_string(s.memory),
-                         gb_per_s_text(s.gb_per_s), timing_text(s.time));
+  std::string text = trf("{} of {}, {}", to_string(s.op), format_bytes(s.bytes),
+                         moved_by(s.mover, s.peer, s.threads));
+  if (is_gpu(s.from) || is_gpu(s.to)) text += ", " + trf("{} memory", to_string(s.memory));
+  text += fmt::format("\n{}\n{}", gb_per_s_text(s.gb_per_s), timing_text(s.time));
   text += s.verified ? std::string("\n") + tr("verified after the measurement")
                      : std::string("\n") + tr("not verified");
   text += "\n" + cache_state_text(cache);

@@ -76,9 +76,9 @@ std::string sweep_basis(const RunEstimate& estimate, double case_s);
 // Shown instead of results: a sentence and a button that sends what `command` returns, the command
 // of the page's form; it may throw lab::Error, which disables the button. While another job runs,
 // the button is disabled, and a second one offers to stop that job, after a confirmation. Returns
-// true when it has sent the command.
+// true when it has sent the command. `beside`: units for what the caller draws right of the button.
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
-                std::string_view label, const std::function<Command()>& command);
+                std::string_view label, const std::function<Command()>& command, float beside = 0);
 
 // "The tour measured a peak of 187 GFLOP/s on cpu:0.": its answers to `questions`, for the empty
 // pages to which it leads. Empty before a tour.
@@ -95,10 +95,13 @@ inline constexpr const char* kKeptByRestart = LAB_TEXT(
     "Settings, the log and finished training runs are kept; other results and all tensors "
     "are lost.");
 
-// Says that other programs used the cores during a run; nothing for a share of 0.
-void others_note(const Panel& p, std::string_view path, double share);
-
 // --- disturbed figures
+// Whether the page marks figures that varied, and has marked one of those shown.
+enum class Figures { Unmarked, Steady, Marked };
+// Says that other programs used the cores during a run, and which figures that concerns; nothing
+// for a share of 0.
+void others_note(const Panel& p, std::string_view path, double share,
+                 Figures figures = Figures::Unmarked);
 inline constexpr float kWarningSide = 14;  // of the mark of a disturbed figure, units
 // Draws the mark with its left edge at `left_middle`.
 void draw_warning(const Ui& ui, ImVec2 left_middle);
@@ -108,34 +111,46 @@ void warning_mark(const Panel& p, const std::string& path, const std::string& wh
 // The mark and what it means, as a caption.
 void warning_key(const Panel& p, std::string_view path, std::string_view text,
                  std::string_view hint);
+// What the mark on a measured figure means; `more` is added to its hint.
+void unsteady_key(const Panel& p, std::string_view path, std::string_view more = {});
 // A sentence with the mark before it.
 void warning_sentence(const Panel& p, std::string_view path, std::string_view text);
 // "±12 %": half of the range from p10 to p90, as a share of the median.
 std::string half_spread(const Timing& time);
 // Why a time is_unsteady(); empty if it is steady.
 std::string why_unsteady(const Timing& time);
-// A button that sends the command of the results shown.
+// A button that sends the command of the results shown; drawn once per frame.
 void measure_again_button(const Panel& p, std::string_view path, const Command& command);
 
 // Shows the outcome of the page's last job if it failed or was stopped (pages with kinds of runs
 // say the latter below their figures): the error with a Retry button (after a GPU loss, a restart
 // button), or a note that it was stopped. Without the button if `retry` is false or if the same
 // request can only fail again.
-void outcome_box(const Panel& p, Page page, bool retry = true);
+void outcome_box(const Panel& p, Page page, bool retry = true, Figures figures = Figures::Unmarked);
 // The two parts of outcome_box(): failures, and notes on a job that has ended otherwise.
 void failure_box(const Panel& p, Page page, bool retry = true);
-void outcome_notes(const Panel& p, Page page);
+void outcome_notes(const Panel& p, Page page, Figures figures = Figures::Unmarked);
+// The same for pages with kinds of runs: above the figures, what others took from the cores, with
+// a button that measures again; below them, that the run was stopped.
+void disturbed_run_note(const Panel& p, Page page, Figures figures);
+void stopped_note(const Panel& p, Page page);
 
 // The parts of run_tabs().
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
 
+// Whether the tab shows the figures of the page's last run.
+template <typename Results>
+bool shows_last_run(const KeptRuns<Results>& runs, const RunTabs& tabs) {
+  return !tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind);
+}
+
 // outcome_notes() below the figures of the page's last run and on no other tab.
 template <typename Results>
 void run_notes_below(const Panel& p, Page page, const KeptRuns<Results>& runs,
                      const RunTabs& tabs) {
-  if (!tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind)) outcome_notes(p, page);
+  if (shows_last_run(runs, tabs)) outcome_notes(p, page);
 }
 
 // Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind

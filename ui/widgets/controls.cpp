@@ -51,10 +51,15 @@ void draw_face(const Ui& ui, const Item& item, const Face& f) {
 
 }  // namespace
 
+float button_width(const Ui& ui, std::string_view label) {
+  constexpr float kAround = 28;  // the label
+  return std::ceil(text_size(ui.fonts.body, label).x + ui.px(kAround)) / ui.scale;
+}
+
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& options) {
   ImFont* font = ui.fonts.body;
   const ImVec2 text = text_size(font, label);
-  float width = std::ceil(text.x + 2 * ui.px(14));
+  float width = ui.px(button_width(ui, label));
   if (options.width > 0) width = ui.px(options.width);
   if (options.width < 0) width = ImGui::GetContentRegionAvail().x;
   const Item item = control(path, {width, ui.px(kControlHeight)}, options.enabled);

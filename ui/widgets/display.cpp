@@ -213,6 +213,10 @@ void note_box(Ui& ui, std::string_view path, std::string_view sentence) {
   box(ui, path, "note", sentence, kIconInfo, ui.theme->accent);
 }
 
+void warning_box(Ui& ui, std::string_view path, std::string_view sentence) {
+  box(ui, path, "warning", sentence, kIconWarning, ui.theme->warning);
+}
+
 void badge(Ui& ui, std::string_view text, Tone tone) {
   const ImU32 color = tone_color(*ui.theme, tone);
   ImFont* font = ui.fonts.caption;
@@ -338,7 +342,7 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
 // --- empty pages ----------------------------------------------------------------------------
 
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
-                 std::string_view button_label, std::string_view why) {
+                 std::string_view button_label, std::string_view why, float beside) {
   if (sentence.empty()) sentence = tr("Nothing here yet.");
   ImFont* font = ui.fonts.body;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
@@ -364,7 +368,7 @@ bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
   record_rect(ui, with_button ? name + "/sentence" : name, with_button ? "text" : "empty", sentence,
               {}, true, {x, pos.y + top}, {x + text.x, pos.y + top + text.y});
   if (with_button) {
-    const float width = text_size(font, button_label).x + ui.px(28);
+    const float width = ui.px(button_width(ui, button_label) + beside);
     ImGui::SetCursorScreenPos(
         {pos.x + std::max(0.0F, (avail.x - width) / 2), pos.y + top + text.y + ui.px(16)});
     clicked = button(ui, path, button_label,

@@ -99,7 +99,8 @@ void hint(Ui& ui, std::string_view text, HintSide side = HintSide::Below);
 // One sentence with an icon in the state's colour.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);
 void note_box(Ui& ui, std::string_view path, std::string_view sentence);
-// A small filled label: "synthetic", "unstable", "verified".
+void warning_box(Ui& ui, std::string_view path, std::string_view sentence);
+// A small filled label: "synthetic", "unsteady", "verified".
 enum class Tone { Neutral, Accent, Good, Warning, Bad };
 void badge(Ui& ui, std::string_view text, Tone tone = Tone::Neutral);
 
@@ -114,6 +115,8 @@ struct ButtonOptions {
   HintSide hint_side = HintSide::Below;
 };
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
+// Its width in units where the options give none.
+float button_width(const Ui& ui, std::string_view label);
 // `icon` is one of icons.h, which needs no icon font.
 bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint);
 // Labels are placed above the control, which fills the width. All return true on change.
@@ -197,8 +200,9 @@ void sparkline(Ui& ui, std::string_view path, std::span<const float> values, flo
 // --- empty pages ----------------------------------------------------------------------------
 // One sentence and a button that produces results, recorded under `path`; returns true when
 // clicked. With an empty label only the sentence is shown. A non-empty `why` disables the button.
+// `beside`: units that the caller needs right of the button, centred together with it.
 bool empty_state(Ui& ui, std::string_view path, std::string_view sentence,
-                 std::string_view button_label, std::string_view why = {});
+                 std::string_view button_label, std::string_view why = {}, float beside = 0);
 
 // --- tables -----------------------------------------------------------------------------
 // A plain table built on ImGui's: muted header, rows of 28 units, numbers right-aligned in the mono

@@ -714,6 +714,7 @@ TEST(Outcome, SaysWhatOthersTookFromTheCores) {
     ASSERT_EQ(lab.visible("transfers/others"), others > 0.05);
     if (others < 0.05) continue;
     EXPECT_NE(lab.backend.find("transfers/others")->label.find("took 12 %"), std::string::npos);
+    EXPECT_EQ(lab.backend.find("transfers/others")->label.find("quiet"), std::string::npos);
     lab.model.apply(event(2, 3, JobStarted{"Transfers by size", StartTransfers{}}));
     lab.frames(3);
     EXPECT_FALSE(lab.visible("transfers/others"));

@@ -82,7 +82,7 @@ TEST(TourPage, TextsNameTheSpreadOrTheReason) {
   EXPECT_EQ(percentiles_text(peak), "median 180 GFLOP/s, p10 171 GFLOP/s, p90 189 GFLOP/s, n = 31");
   TourFigure copy = tour_figure(cpu(), TourQuestion::SmallCopy);
   copy.unstable = true;
-  EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unstable");
+  EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unsteady");
   copy.complete = false;
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %") << "no verdict before the end";
   EXPECT_NE(sentence_of(copy).find("9.00 µs"), std::string::npos) << "all threads";

@@ -147,7 +147,7 @@ void head_text(const Panel& p) {
     return;
   }
   const float top = ImGui::GetCursorPosY();
-  outcome_box(p, Page::Tour);
+  outcome_box(p, Page::Tour, true, is_disturbed(p) ? Figures::Marked : Figures::Steady);
   if (ImGui::GetCursorPosY() > top) return;
   const char* what = what_it_measures(p);
   muted(ui, what);

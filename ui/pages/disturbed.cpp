@@ -1,0 +1,106 @@
+// The marks of disturbed figures, and what is said of a disturbed run.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <string>
+
+#include "compute/core/language.h"
+#include "ui/model/scaling_results.h"
+#include "ui/pages/panel.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+
+void others_note(const Panel& p, std::string_view path, double share, Figures figures) {
+  if (share <= 0) return;
+  const std::string took = percent(share);
+  switch (figures) {
+    case Figures::Unmarked:
+      note_box(p.ui, path,
+               trf("Other programs or the host took {} of the cores' time during this run.", took));
+      break;
+    case Figures::Steady:
+      note_box(
+          p.ui, path,
+          trf("Other programs or the host took {} of the cores' time; no figure is marked.", took));
+      break;
+    case Figures::Marked:
+      warning_box(p.ui, path,
+                  trf("Other programs or the host took {} of the cores' time: marked figures may "
+                      "be too low.",
+                      took));
+      break;
+  }
+}
+
+void draw_warning(const Ui& ui, ImVec2 left_middle) {
+  const float side = ui.px(kWarningSide);
+  draw_icon(ImGui::GetWindowDrawList(), kIconWarning, {left_middle.x, left_middle.y - side / 2},
+            side, styled(ui.theme->warning));
+}
+
+void warning_mark(const Panel& p, const std::string& path, const std::string& why, float height) {
+  Ui& ui = p.ui;
+  if (why.empty()) return;
+  ImGui::SameLine(0, ui.px(4));
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({ui.px(kWarningSide), height});
+  draw_warning(ui, {pos.x, pos.y + height / 2});
+  record_item(ui, path + "/disturbed", "text", why);
+  hint(ui, why);
+}
+
+void warning_key(const Panel& p, std::string_view path, std::string_view text,
+                 std::string_view explanation) {
+  Ui& ui = p.ui;
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  draw_warning(ui, {pos.x, pos.y + ui.fonts.caption->FontSize / 2});
+  ImGui::SetCursorScreenPos({pos.x + ui.px(kWarningSide + 6), pos.y});
+  caption(ui, text);
+  record_item(ui, path, "text", text);
+  hint(ui, explanation);
+}
+
+void unsteady_key(const Panel& p, std::string_view path, std::string_view more) {
+  std::string why =
+      tr("The time limit was reached before the spread fell below 2 %, or the times "
+         "vary by more than a quarter.");
+  if (!more.empty()) why.append("\n").append(more);
+  warning_key(p, path, tr("Unsteady repetitions; whiskers show p10 to p90."), why);
+}
+
+void warning_sentence(const Panel& p, std::string_view path, std::string_view text) {
+  Ui& ui = p.ui;
+  Row row(ui, {-kWarningSide, 1});
+  row.next();
+  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  draw_warning(ui, {pos.x, pos.y + ui.fonts.body->FontSize / 2});
+  row.next();
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() - ui.px(6));
+  body(ui, text);
+  record_item(ui, path, "warning", text);
+}
+
+std::string half_spread(const Timing& t) {
+  return t.median_s > 0 ? "±" + percent((t.p90_s - t.p10_s) / 2 / t.median_s) : "";
+}
+
+std::string why_unsteady(const Timing& t) {
+  std::string why;
+  if (t.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  if (!varies_much(t.p10_s, t.p90_s)) return why;
+  if (!why.empty()) why += "\n";
+  return why + trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
+                   percent((t.p90_s - t.p10_s) / 2 / t.median_s));
+}
+
+void measure_again_button(const Panel& p, std::string_view path, const Command& command) {
+  if (p.ui.widgets.find(path) != nullptr) return;  // a note above has it
+  const std::string why = busy_reason(p);
+  if (button(p.ui, path, tr("Measure again"), {.enabled = why.empty(), .hint = why})) {
+    send(p, command);
+  }
+}
+
+}  // namespace lab::ui

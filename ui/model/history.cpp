@@ -59,16 +59,21 @@ void CoreUse::add(double at_s, double lab_cpu, const OtherLoad& others) {
   keep_recent(t_s, {&lab, &programs, &host});
 }
 
-OtherLoad CoreUse::others_lately() const {
-  constexpr double kLately_s = 4;
+OtherLoad CoreUse::others_lately(double seconds) const {
   OtherLoad sum;
   int n = 0;
-  for (std::size_t i = t_s.size(); i-- > 0 && t_s.back() - t_s[i] < kLately_s; ++n) {
+  for (std::size_t i = t_s.size(); i-- > 0 && t_s.back() - t_s[i] < seconds; ++n) {
     sum.programs += programs[i];
     sum.host += host[i];
   }
   if (n == 0) return {};
   return {sum.programs / n, sum.host / n};
+}
+
+double CoreUse::others_share(double seconds) const {
+  if (threads <= 0) return 0;
+  const OtherLoad load = others_lately(seconds);
+  return std::clamp((load.programs + load.host) / threads, 0.0, 1.0);
 }
 
 void MemoryHistory::add(double at_s, std::int64_t used_bytes_now, std::int64_t peak_bytes) {

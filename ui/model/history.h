@@ -64,8 +64,10 @@ struct CoreUse {
   Column64 lab, programs, host;  // parallel; as OtherLoad
   int threads = 0;               // hardware threads of the devices; 0: nothing read yet
 
-  // Mean over the readings of the last seconds of what other programs and the host took.
-  OtherLoad others_lately() const;
+  // Mean over the readings of the last `seconds` of what other programs and the host took.
+  OtherLoad others_lately(double seconds = 4) const;
+  // The same as a share, 0 to 1, of the devices' hardware threads.
+  double others_share(double seconds) const;
   void add(double at_s, double lab_cpu, const OtherLoad& others);
 };
 

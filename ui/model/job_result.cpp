@@ -13,8 +13,9 @@
 namespace lab::ui {
 namespace {
 
-std::string with_steadiness(const std::string& text, const Timing& time) {
-  return is_unsteady(time) ? trf("{}, unsteady", text) : text;
+template <typename Measured>
+std::string with_steadiness(const std::string& text, const Measured& measured) {
+  return is_unsteady(measured) ? trf("{}, unsteady", text) : text;
 }
 
 }  // namespace
@@ -44,9 +45,9 @@ namespace {
 // The fastest sample of any operation: "read cpu:0, 2 threads, arrays of 1.00 MiB, at 31.2 GB/s".
 std::string fastest_transfer(const TransferResults& results) {
   const TransferCase* of = nullptr;
-  const TransferSample* best = nullptr;
+  const MeasuredTransfer* best = nullptr;
   for (const TransferCase& c : results.cases) {
-    for (const TransferSample& s : c.samples) {
+    for (const MeasuredTransfer& s : c.samples) {
       if (best != nullptr && s.gb_per_s <= best->gb_per_s) continue;
       best = &s;
       of = &c;
@@ -55,7 +56,7 @@ std::string fastest_transfer(const TransferResults& results) {
   if (best == nullptr) return "";
   return with_steadiness(trf("{}, arrays of {}, at {}", of->label(true), format_bytes(best->bytes),
                              format_si(best->gb_per_s * 1e9, "B/s")),
-                         best->time);
+                         *best);
 }
 
 }  // namespace
@@ -63,9 +64,9 @@ std::string fastest_transfer(const TransferResults& results) {
 std::string result_of(const TransferResults& results) {
   const std::vector<std::int64_t>& sizes = results.copy_sizes();
   if (sizes.empty()) return fastest_transfer(results);
-  const TransferSample* best = nullptr;
+  const MeasuredTransfer* best = nullptr;
   for (const auto& [from, to] : results.pairs()) {
-    const TransferSample* copy = results.best_copy(from, to, sizes.back());
+    const MeasuredTransfer* copy = results.best_copy(from, to, sizes.back());
     if (copy != nullptr && (best == nullptr || copy->gb_per_s > best->gb_per_s)) best = copy;
   }
   if (best == nullptr) return "";
@@ -74,7 +75,7 @@ std::string result_of(const TransferResults& results) {
                              ? trf("copies of {} at {}", format_bytes(best->bytes), rate)
                              : trf("copies of {} at best {}, {} to {}", format_bytes(best->bytes),
                                    rate, lab::to_string(best->from), lab::to_string(best->to)),
-                         best->time);
+                         *best);
 }
 
 std::string result_of(const MatmulResults& results, const std::vector<RungInfo>& rungs) {

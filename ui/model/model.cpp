@@ -288,7 +288,9 @@ void Model::on(const Event& e, const TogetherSpeedup& p) {
 }
 
 void Model::on(const Event& e, const TransferSample& p) {
-  if (is_job(e, Page::Transfers)) transfers_.now().add(p, e.t_s);
+  if (!is_job(e, Page::Transfers)) return;
+  constexpr double kAround_s = 2;  // a reading or two
+  transfers_.now().add(p, e.t_s, core_use_.others_share(kAround_s));
 }
 
 void Model::on(const Event& e, const TransferFit& p) {

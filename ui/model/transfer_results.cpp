@@ -33,7 +33,7 @@ double at_time(const TransferSample& s, double seconds) {
   return seconds > 0 ? s.gb_per_s * s.time.median_s / seconds : s.gb_per_s;
 }
 
-void add_to_curve(TransferCase& c, const TransferSample& s) {
+void add_to_curve(TransferCase& c, const MeasuredTransfer& s) {
   const auto bytes = static_cast<double>(s.bytes);
   const std::size_t i = position(c.bytes, bytes);
   const bool replace = i < c.bytes.size() && c.bytes[i] == bytes;
@@ -49,10 +49,19 @@ void add_to_curve(TransferCase& c, const TransferSample& s) {
   put(c.time_s, i, replace, s.time.median_s);
   put(c.time_low, i, replace, s.time.p10_s);
   put(c.time_high, i, replace, s.time.p90_s);
-  put(c.unsteady, i, replace, is_unsteady(s.time) ? 1 : 0);
+  put(c.unsteady, i, replace, is_unsteady(s) ? 1 : 0);
 }
 
 }  // namespace
+
+bool is_disturbed(const MeasuredTransfer& sample) {
+  constexpr double kNotable = 0.2;
+  return sample.others >= kNotable;
+}
+
+bool is_unsteady(const MeasuredTransfer& sample) {
+  return is_disturbed(sample) || is_unsteady(sample.time);
+}
 
 std::string TransferCase::label(bool with_devices) const {
   std::string text(to_string(op));
@@ -84,9 +93,9 @@ TransferCase& TransferResults::at(const Result& r) {
   return added;
 }
 
-void TransferResults::add(const TransferSample& s, double t_s) {
+void TransferResults::add(const TransferSample& s, double t_s, double others) {
   TransferCase& c = at(s);
-  add_to_curve(c, s);
+  add_to_curve(c, {s, others});
   if (s.op == TransferOp::Copy) {
     const auto at = std::ranges::lower_bound(copy_sizes_, s.bytes);
     if (at == copy_sizes_.end() || *at != s.bytes) copy_sizes_.insert(at, s.bytes);
@@ -101,11 +110,12 @@ void TransferResults::add(const TransferFit& fit) {
   at(fit).fit = fit;
 }
 
-const TransferSample* TransferResults::best_copy(Device from, Device to, std::int64_t bytes) const {
-  const TransferSample* best = nullptr;
+const MeasuredTransfer* TransferResults::best_copy(Device from, Device to,
+                                                   std::int64_t bytes) const {
+  const MeasuredTransfer* best = nullptr;
   for (const TransferCase& c : cases) {
     if (c.from != from || c.to != to || c.op != TransferOp::Copy) continue;
-    for (const TransferSample& s : c.samples) {
+    for (const MeasuredTransfer& s : c.samples) {
       if (s.bytes == bytes && (best == nullptr || s.gb_per_s > best->gb_per_s)) best = &s;
     }
   }
@@ -126,10 +136,10 @@ namespace {
 // Whether a sample of sizes above `from_bytes` comes near the bandwidth of the level's line; true
 // without samples.
 bool is_reached(const TransferLevel& level, std::int64_t from_bytes,
-                std::span<const TransferSample> samples) {
+                std::span<const MeasuredTransfer> samples) {
   constexpr double kNear = 0.75;
   bool any = false, near = false;
-  for (const TransferSample& s : samples) {
+  for (const MeasuredTransfer& s : samples) {
     const bool inside = level.to_bytes <= 0 || s.bytes <= level.to_bytes;
     if (s.bytes <= from_bytes || !inside) continue;
     any = true;
@@ -140,7 +150,7 @@ bool is_reached(const TransferLevel& level, std::int64_t from_bytes,
 
 }  // namespace
 
-std::string sentence(const TransferFit& fit, std::span<const TransferSample> samples) {
+std::string sentence(const TransferFit& fit, std::span<const MeasuredTransfer> samples) {
   std::vector<std::string> parts;
   std::int64_t from_bytes = 0;
   for (const TransferLevel& level : fit.levels) {
@@ -170,7 +180,7 @@ namespace {
 // The fastest copy of a size, and the case that it is of.
 struct BestCopy {
   const TransferCase* of = nullptr;
-  const TransferSample* sample = nullptr;
+  const MeasuredTransfer* sample = nullptr;
 };
 
 std::map<std::int64_t, BestCopy> best_copies(const TransferResults& results,
@@ -178,7 +188,7 @@ std::map<std::int64_t, BestCopy> best_copies(const TransferResults& results,
   std::map<std::int64_t, BestCopy> copies;
   for (const TransferCase& c : results.cases) {
     if (c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    for (const TransferSample& s : c.samples) {
+    for (const MeasuredTransfer& s : c.samples) {
       BestCopy& known = copies[s.bytes];
       if (known.sample == nullptr || s.gb_per_s > known.sample->gb_per_s) known = {&c, &s};
     }
@@ -205,12 +215,16 @@ bool is_much_slower(const HeadlineCopies& copies) {
   return copies.fastest.sample->gb_per_s / copies.largest.sample->gb_per_s >= kMuchSlower;
 }
 
+std::string share_text(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
 std::string flow_text(double gb_per_s) {
   return format_si(gb_per_s * 1e9, "B/s");
 }
 
-// "264 GB/s", of an unsteady sample with p10 to p90.
-std::string flow_of(const TransferSample& s) {
+// "264 GB/s", of a sample whose times vary with p10 to p90.
+std::string flow_of(const MeasuredTransfer& s) {
   if (!is_unsteady(s.time)) return flow_text(s.gb_per_s);
   return trf("{} (p10 to p90: {} to {})", flow_text(s.gb_per_s),
              flow_text(at_time(s, s.time.p90_s)), flow_text(at_time(s, s.time.p10_s)));
@@ -239,7 +253,13 @@ bool headline_is_unsteady(const TransferResults& results, const std::pair<Device
   const auto copies = headline_copies(results, pair);
   if (!copies) return false;
   const BestCopy& other = is_much_slower(*copies) ? copies->largest : copies->smallest;
-  return is_unsteady(copies->fastest.sample->time) || is_unsteady(other.sample->time);
+  return is_unsteady(*copies->fastest.sample) || is_unsteady(*other.sample);
+}
+
+bool has_unsteady_samples(const TransferResults& results) {
+  return std::ranges::any_of(results.cases, [](const TransferCase& c) {
+    return std::ranges::any_of(c.unsteady, [](double x) { return x != 0; });
+  });
 }
 
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
@@ -250,8 +270,13 @@ std::string headline(const TransferResults& results, const std::pair<Device, Dev
       from == to ? trf("Copies within {}", lab::to_string(from))
                  : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to));
   const std::string best = part_of(copies->fastest);
-  const TransferSample &fastest = *copies->fastest.sample, &largest = *copies->largest.sample;
+  const MeasuredTransfer &fastest = *copies->fastest.sample, &largest = *copies->largest.sample;
   const bool slower = is_much_slower(*copies);
+  if (slower && (is_disturbed(fastest) || is_disturbed(largest))) {
+    return trf("{}: {}, {}. Too disturbed to compare: others took {} and {} of the cores' time.",
+               copied, best, part_of(copies->largest), share_text(fastest.others),
+               share_text(largest.others));
+  }
   if (slower && headline_is_unsteady(results, pair)) {
     return trf("{}: {}, {}. Too unsteady to compare.", copied, best, part_of(copies->largest));
   }
@@ -259,7 +284,7 @@ std::string headline(const TransferResults& results, const std::pair<Device, Dev
     return trf("{}: {}, {}, {:.3g} times slower.", copied, best, part_of(copies->largest),
                fastest.gb_per_s / largest.gb_per_s);
   }
-  const TransferSample& smallest = *copies->smallest.sample;
+  const MeasuredTransfer& smallest = *copies->smallest.sample;
   const std::string time =
       is_unsteady(smallest.time)
           ? trf("{} (p10 to p90: {} to {})", format_seconds(smallest.time.median_s),

@@ -11,6 +11,16 @@
 
 namespace lab::ui {
 
+// A sample, and the share of the cores' time that others took while it was measured.
+struct MeasuredTransfer : TransferSample {
+  double others = 0;  // 0 to 1
+};
+
+// Whether others took so much that its figure says little about the device.
+bool is_disturbed(const MeasuredTransfer& sample);
+// The same, or its times vary: the figure is marked, and nothing is concluded from it.
+bool is_unsteady(const MeasuredTransfer& sample);
+
 struct TransferCase {
   Device from, to;
   MemoryKind memory = MemoryKind::Pageable;
@@ -19,7 +29,7 @@ struct TransferCase {
   TransferMover mover = TransferMover::Threads;
   PeerMode peer = PeerMode::None;
 
-  std::vector<TransferSample> samples;  // ascending in size; the last sample per size
+  std::vector<MeasuredTransfer> samples;  // ascending in size; the last sample per size
   Column64 bytes, gb_per_s, gb_low, gb_high;
   Column64 time_s, time_low, time_high;
   Column64 unsteady;  // 1 where the sample is_unsteady()
@@ -42,10 +52,11 @@ struct TransferResults {
   std::vector<Skipped> skipped;
 
   bool empty() const { return cases.empty() && timelines.empty() && skipped.empty(); }
-  void add(const TransferSample& sample, double t_s);
+  // `others`: as in MeasuredTransfer.
+  void add(const TransferSample& sample, double t_s, double others = 0);
   void add(const TransferFit& fit);
   // The fastest copy of `bytes` from one device to the other; null: none was measured.
-  const TransferSample* best_copy(Device from, Device to, std::int64_t bytes) const;
+  const MeasuredTransfer* best_copy(Device from, Device to, std::int64_t bytes) const;
   // Of any pair, ascending.
   const std::vector<std::int64_t>& copy_sizes() const { return copy_sizes_; }
   // Source and destination of the cases, in order of arrival.
@@ -62,7 +73,7 @@ struct TransferResults {
 // The levels whose line describes their samples: "85.0 ns per call, then 95.1 GB/s in L1, up
 // to 16.0 KiB; 9.60 GB/s in memory." Empty if there are none. A bandwidth that no sample of its
 // level comes near, because the fixed cost rules there, is left out.
-std::string sentence(const TransferFit& fit, std::span<const TransferSample> samples = {});
+std::string sentence(const TransferFit& fit, std::span<const MeasuredTransfer> samples = {});
 
 // What the measured copies of a pair show, from its fastest size and its largest one: "Copies
 // within cpu:0: 264 GB/s in L1 with arrays of 16.0 KiB, 20.9 GB/s in memory with arrays of
@@ -70,6 +81,8 @@ std::string sentence(const TransferFit& fit, std::span<const TransferSample> sam
 // the fastest, the time of the smallest one instead. Unsteady figures have their range and are not
 // compared. Empty without two sizes.
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair);
+// Whether any sample is.
+bool has_unsteady_samples(const TransferResults& results);
 // Whether a figure in it is.
 bool headline_is_unsteady(const TransferResults& results, const std::pair<Device, Device>& pair);
 

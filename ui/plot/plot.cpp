@@ -52,6 +52,7 @@ std::vector<Entry> entries_of(const Frame& f) {
                         .hollow = s.hollow,
                         .width = s.width,
                         .alpha = s.alpha,
+                        .only_key = s.only_key,
                         .bars = s.bars}});
   }
   return entries;
@@ -61,8 +62,20 @@ void toggle(PlotState& state, const std::string& label) {
   if (state.hidden.erase(label) == 0) state.hidden.insert(label);
 }
 
+void draw_key(const Frame& f, const Entry& entry, ImVec2 min, ImVec2 max) {
+  Ui& ui = f.ui;
+  const float middle = (min.y + max.y) / 2;
+  draw_swatch(f, entry.sample, {min.x + ui.px(4), middle}, ui.px(kSwatch),
+              styled(entry.sample.color));
+  const ImVec2 text(min.x + ui.px(4 + kSwatch + kGap), middle - f.small_font()->FontSize / 2);
+  draw_text_fitted(ImGui::GetWindowDrawList(), f.small_font(), text, max.x - text.x, ui.theme->text,
+                   entry.label);
+  record_rect(ui, f.path + "/key/" + entry.label, "text", entry.label, {}, true, min, max);
+}
+
 void draw_entry(Frame& f, const Entry& entry, ImVec2 min, ImVec2 max) {
   Ui& ui = f.ui;
+  if (entry.sample.only_key) return draw_key(f, entry, min, max);
   const std::string path = f.path + "/legend/" + entry.label;
   const Item item = control_at(path, min, max);
   const bool shown = !f.state.hidden.contains(entry.label);

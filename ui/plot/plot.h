@@ -59,8 +59,9 @@ struct Series {
   // any value may change from frame to frame.
   std::string append_key = {};
   bool in_legend = true;
-  bool bars = false;                            // vertical bars from 0 instead of a line
-  std::string note = {};                        // text beside its last point ("prediction")
+  bool only_key = false;  // no points: its legend entry explains a kind of line and hides nothing
+  bool bars = false;      // vertical bars from 0 instead of a line
+  std::string note = {};  // text beside its last point ("prediction")
   std::string line_label = {};                  // placed on the line where it covers least
   std::span<const double> x = {}, y = {};       // x ascending; NaN breaks the line
   std::span<const double> low = {}, high = {};  // error band, or empty

@@ -94,7 +94,14 @@ TEST(TransferCurves, BandwidthsBeyondADecadeAreLogarithmic) {
 TEST(TransferCurves, SayWhichBytesAndWhoseLevels) {
   Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
-  const auto said = [&] { return lab.backend.find("transfers/counting")->label; };
+  const auto said = [&] {
+    const ImVec2 card = lab.backend.find("transfers/bandwidth")->min;
+    lab.backend.move_to({1, 1});
+    lab.frames(3);
+    lab.backend.move_to({card.x + 40, card.y + 20});
+    lab.frames(60);
+    return lab.backend.find("tooltip")->value;
+  };
   EXPECT_NE(said().find("a copy of 1 MiB moves 2 MiB"), std::string::npos) << said();
   EXPECT_NE(said().find("levels are those of a copy"), std::string::npos) << said();
   lab.click("transfers/shown_pair/cpu:0 to cpu:1");
@@ -202,6 +209,108 @@ TEST(TransferHeadline, ComparesNoUnsteadyCopies) {
             "16.0 KiB, 20.0 GB/s with arrays of 1.00 GiB. Too unsteady to compare.");
 }
 
+// A reading of `others` of 4 hardware threads, and a copy after it.
+void copy_beside(Model& model, double t_s, double others, std::int64_t bytes, double gb_per_s) {
+  Telemetry reading = telemetry(model.devices(), t_s, 0.5);
+  reading.others = OtherLoad{.programs = others, .host = 0, .threads = 4};
+  model.apply(event(0, t_s, reading));
+  model.apply(event(1, t_s, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, bytes, gb_per_s)));
+}
+
+TEST(TransferHeadline, ComparesNoCopiesMadeBesideOtherPrograms) {
+  Model model(machine_of(2));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+  copy_beside(model, 10, 0, 16 * kKiB, 200);
+  copy_beside(model, 20, 2.5, kGiB, 20);
+  model.apply(event(1, 21, JobFinished{}));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  const std::string said = lab.backend.find("transfers/headline")->label;
+  EXPECT_NE(said.find("Too disturbed to compare: others took 0 % and 62 % of the cores' time."),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("times slower"), std::string::npos) << said;
+  EXPECT_TRUE(lab.visible("transfers/mark_key"));
+}
+
+TEST(TransferResults, SayFirstWhatOthersTookAndWhichFiguresThatConcerns) {
+  const auto job = [](bool steady) {
+    Model model = two_devices();
+    model.apply(event(2, 30, JobStarted{"Transfers by size", StartTransfers{}}));
+    TransferSample sample = transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kKiB, 20);
+    if (!steady) sample.time.p90_s = 2 * sample.time.median_s;
+    model.apply(event(2, 31, sample));
+    model.apply(event(2, 32, CoresShared{0.62}));
+    model.apply(event(2, 33, JobFinished{}));
+    return model;
+  };
+  Lab lab(job(false), 1, kWide);
+  lab.open(Page::Transfers);
+  const ui::WidgetRect* note = lab.backend.find("transfers/others");
+  ASSERT_NE(note, nullptr);
+  EXPECT_EQ(note->kind, "warning");
+  EXPECT_EQ(note->label,
+            "Other programs or the host took 62 % of the cores' time: marked figures may be too "
+            "low.");
+  EXPECT_LT(note->max.y, lab.backend.find("transfers/bandwidth")->min.y);
+  lab.show(job(true));
+  EXPECT_EQ(lab.backend.find("transfers/others")->kind, "note");
+  EXPECT_NE(lab.backend.find("transfers/others")->label.find("no figure is marked"),
+            std::string::npos);
+  lab.click("transfers/measure_again");
+  EXPECT_EQ(lab.sent<StartTransfers>().size(), 1U);
+}
+
+TEST(TransferResults, AQuickSweepSaysWhatItLeftOut) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_FALSE(lab.visible("transfers/quick_note"));
+  StartTransfers quick;
+  quick.quick = true;
+  lab.model.apply(event(2, 4, JobStarted{"Transfers by size", quick}));
+  lab.model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 128 * kMiB, 20)));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("transfers/quick_note")->label, "Quick: copies only, up to 128 MiB");
+}
+
+TEST(TransferCurves, TheLegendNamesTheThreadsOfTheLines) {
+  Model model = two_devices();
+  model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
+  for (const int threads : {1, 2}) {
+    model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, threads, kKiB, 20)));
+  }
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/key/1 thread"));
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth/key/2 threads"));
+  EXPECT_EQ(lab.backend.find("transfers/bandwidth")->label, "Bandwidth over size");
+}
+
+TEST(TransferLive, ShowsTheLastSampleTheMedianAndTheSpread) {
+  Model model(machine_of(2));
+  StartTransfers live;
+  live.live = true;
+  model.apply(event(2, 4, JobStarted{"Live", live}));
+  for (const double gb_per_s : {10.0, 30.0, 20.0}) {
+    model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, gb_per_s)));
+  }
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(value(lab, "transfers/live_table/0"),
+            "copy cpu:0, 1 thread\t20.0 GB/s\t20.0 GB/s\t10.0 GB/s to 30.0 GB/s");
+  EXPECT_NE(value(lab, "transfers/plot/live").find("y 0..33"), std::string::npos)
+      << value(lab, "transfers/plot/live");
+}
+
+TEST(TransferForm, AnEmptyPageCentresItsTwoButtons) {
+  Lab lab(Model(machine_of(2)), 1, kWide);
+  lab.open(Page::Transfers);
+  const ui::WidgetRect* card = lab.backend.find("transfers/nothing");
+  const ui::WidgetRect *sweep = lab.backend.find("transfers/empty"),
+                       *quick = lab.backend.find("transfers/empty/quick");
+  EXPECT_NEAR(sweep->min.x - card->min.x, card->max.x - quick->max.x, 2);
+}
+
 TEST(TransferMatrix, MarksUnsteadyCopiesWithTheirSpread) {
   Model model = two_devices();
   TransferSample wide = transfer_sample(cpu(0), cpu(1), TransferOp::Copy, 1, kMiB, 50);
@@ -248,6 +357,7 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   ASSERT_NE(rough, nullptr);
   EXPECT_NE(rough->label.find("memory: 1.00 MiB in 35.0 µs, ±7.5 %"), std::string::npos)
       << rough->label;
+  EXPECT_EQ(rough->kind, "text") << "a steady figure has no mark";
   EXPECT_FALSE(lab.visible("transfers/fit_table"));
   lab.click("transfers/show_fits");
   lab.click("transfers/fit_table/sort/Bandwidth");
@@ -268,8 +378,8 @@ TEST(TransferCosts, OnlyTheFirstLevelHasACostPerCall) {
 TEST(TransferCosts, OmitABandwidthThatNoSampleComesNear) {
   const TransferFit fit = fit_of(TransferOp::Copy, 1);
   const auto said = [&](double gb_per_s) {
-    const std::vector<TransferSample> samples = {
-        transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 8 * kKiB, gb_per_s)};
+    const std::vector<ui::MeasuredTransfer> samples = {
+        {transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, 8 * kKiB, gb_per_s)}};
     return ui::sentence(fit, samples);
   };
   EXPECT_EQ(said(50), "200 ns per call, then 60.0 GB/s in L1, up to 16.0 KiB.");
@@ -335,6 +445,8 @@ TEST(TransferForm, NamesAndChoosesTheCaseOfALiveRun) {
   EXPECT_FALSE(lab.visible("transfers/live_op"));
   lab.click("transfers/tab/Live");
   EXPECT_FALSE(lab.visible("transfers/sizes")) << "those of the sweep";
+  EXPECT_EQ(value(lab, "transfers/from"), "cpu:0") << "one pair, not every device";
+  EXPECT_EQ(value(lab, "transfers/to"), "cpu:0");
   lab.click("transfers/live_op");
   lab.click("transfers/live_op/Read");
   EXPECT_EQ(lab.backend.find("transfers/live")->label, "Run live: cpu:0");

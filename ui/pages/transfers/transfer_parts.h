@@ -18,6 +18,10 @@ std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& resu
 std::string pair_text(const std::pair<Device, Device>& pair);
 // Selects that pair; draws nothing if only one has results.
 void draw_pair_choice(const Panel& p, const TransferResults& results);
+// Why a sample is_unsteady(); empty if it is steady.
+std::string why_unsteady(const MeasuredTransfer& sample);
+// With what others took from the cores, where that disturbed it.
+std::string describe(const MeasuredTransfer& sample, CacheState cache);
 // Whether draw_transfer_matrix() and draw_transfer_costs() have anything to draw.
 bool has_transfer_matrix(const Panel& p, const TransferResults& results);
 bool has_transfer_costs(const TransferResults& results);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -153,6 +154,21 @@ bool has_both_kinds(const std::vector<const TransferCase*>& cases) {
   return std::ranges::any_of(cases, dashed) && !std::ranges::all_of(cases, dashed);
 }
 
+// Legend entries for the kinds of lines: "1 thread", "2 threads".
+void add_thread_keys(const Panel& p, const std::vector<const TransferCase*>& cases,
+                     std::vector<plot::Series>& out) {
+  int most = 1;
+  for (const TransferCase* c : cases) most = std::max(most, c->threads);
+  for (const int threads : {1, most}) {
+    plot::Series s;
+    s.label = moved_by(TransferMover::Threads, PeerMode::None, threads);
+    s.color = p.ui.theme->muted;
+    s.line = threads == 1 ? plot::Line::Dashed : plot::Line::Solid;
+    s.only_key = true;
+    out.push_back(std::move(s));
+  }
+}
+
 // `reference` may be null; `fitting` is then empty.
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
                                  const PlottedPart& what, const ReferenceResults* reference,
@@ -166,16 +182,19 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
     add_curves(p, *kept.previous, pair, what, true, series);
   }
   add_curves(p, shown(kept), pair, what, false, series);
-  if (!has_both_kinds(drawn_cases(p, kept))) {
+  const std::vector<const TransferCase*> cases = drawn_cases(p, kept);
+  if (!has_both_kinds(cases)) {
     for (plot::Series& s : series) {
       if (s.line == plot::Line::Dashed) s.line = plot::Line::Solid;
     }
+  } else if (std::ranges::none_of(cases, [](const auto* c) { return pageable_with_gpu(*c); })) {
+    add_thread_keys(p, cases, series);
   }
   if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
   return series;
 }
 
-// Appends the meaning of dashed lines to `text` if there are any.
+// Appends the meaning of dashed lines to `text` if there are any that the legend does not explain.
 std::string title_with(const Panel& p, std::string_view text, const Kept<TransferResults>& kept) {
   const std::vector<const TransferCase*> cases = drawn_cases(p, kept);
   const auto any = [&](bool (*what)(const TransferCase&)) {
@@ -185,9 +204,9 @@ std::string title_with(const Panel& p, std::string_view text, const Kept<Transfe
   if (!has_both_kinds(cases)) {
     return one && !pageable ? fmt::format("{}   {}", text, tr("(1 thread)")) : std::string(text);
   }
-  const char* const dashed = one && pageable ? tr("(dashed: 1 thread, or pageable memory)")
-                             : one           ? tr("(dashed: 1 thread)")
-                                             : tr("(dashed: pageable memory)");
+  if (!pageable) return std::string(text);  // the legend has both kinds
+  const char* const dashed =
+      one ? tr("(dashed: 1 thread, or pageable memory)") : tr("(dashed: pageable memory)");
   return fmt::format("{}   {}", text, dashed);
 }
 
@@ -280,6 +299,22 @@ void draw_pair_choice(const Panel& p, const TransferResults& results) {
              pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair, pair_text);
 }
 
+namespace {
+
+// "Quick: copies only, up to 128 MiB": what a quick sweep has left out; nothing of another.
+void draw_quick_note(const Panel& p, const TransferResults& results, bool beside) {
+  if (!results.request.quick || results.copy_sizes().empty()) return;
+  const std::string text =
+      trf("Quick: copies only, up to {}", format_bytes(results.copy_sizes().back()));
+  if (beside) ImGui::SameLine(0, p.ui.px(16));
+  caption(p.ui, text);
+  record_item(p.ui, "transfers/quick_note", "text", text);
+  hint(p.ui, tr("The settings apply to the sweep; the quick one measures copies between the same "
+                "devices in about 30 s."));
+}
+
+}  // namespace
+
 void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   const std::pair<Device, Device> pair = shown_pair(p, results);
   const auto cases = by_threads(results, pair);
@@ -297,14 +332,13 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   const auto unsteady = [](const TransferCase* c) {
     return std::ranges::any_of(c->unsteady, [](double x) { return x != 0; });
   };
-  if (std::ranges::any_of(cases, unsteady)) {
-    warning_key(p, "transfers/mark_key", tr("Unsteady; whiskers: p10 to p90."),
-                tr("The time limit was reached before the spread fell below 2 %, or the times "
-                   "vary by more than a quarter."));
+  constexpr float kOneLine = 560;  // units
+  const bool key = std::ranges::any_of(cases, unsteady);
+  if (key) {
+    unsteady_key(p, "transfers/mark_key",
+                 tr("Or other programs and the host took a fifth of the cores' time or more."));
   }
-  const std::string note = counting_note(cases, pair);
-  muted(p.ui, note);
-  record_item(p.ui, "transfers/counting", "text", note);
+  draw_quick_note(p, results, key && width_left(p) >= kOneLine);
 }
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
@@ -313,6 +347,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
   const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
   const std::vector<plot::Band> bands = level_bands(cases);
+  const std::string counted = counting_note(cases, shown_pair(p, shown(kept)));
   const plot::Options options{.height = 270,
                               .grows = true,
                               .cursor = &p.view.cursor,
@@ -328,7 +363,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   Pair pair(p, 680, spare_height(p));
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with(p, tr("Bandwidth over size"), kept),
-                {.hint = tr("Bytes moved, as counted by STREAM, divided by the median time. The "
+                {.hint = counted + " " +
+                         tr("Bytes moved, as counted by STREAM, divided by the median time. The "
                             "band spans p10 to p90. The axis is logarithmic where bandwidths "
                             "differ by more than a factor of ten; right-click the plot to change "
                             "it."),
@@ -363,6 +399,47 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   }
 }
 
+namespace {
+
+double quantile(const Column64& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+void live_flows(const Panel& p, const TransferResults& results) {
+  static constexpr std::array kColumns = {
+      Column{LAB_TEXT("Case"), 2, false, {}},
+      Column{LAB_TEXT("Now"), 1, true, LAB_TEXT("The last sample.")},
+      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Of the samples in the chart.")},
+      Column{LAB_TEXT("p10 to p90"), 1.4F, true, LAB_TEXT("Of the samples in the chart.")}};
+  const bool any = std::ranges::any_of(
+      results.cases, [](const TransferCase& c) { return !c.live_gb_per_s.empty(); });
+  if (!any || !begin_table(p.ui, "transfers/live_table", kColumns)) return;
+  for (const TransferCase& c : results.cases) {
+    if (c.live_gb_per_s.empty()) continue;
+    Column64 sorted = c.live_gb_per_s;
+    std::ranges::sort(sorted);
+    table_row(p.ui);
+    cell(p.ui, c.label(true));
+    cell(p.ui, gb_per_s_text(c.live_gb_per_s.back()));
+    cell(p.ui, gb_per_s_text(quantile(sorted, 0.5)));
+    cell(p.ui, trf("{} to {}", gb_per_s_text(quantile(sorted, 0.1)),
+                   gb_per_s_text(quantile(sorted, 0.9))));
+  }
+  end_table(p.ui);
+}
+
+// The end of an axis of GB/s with room above the samples; none without samples.
+std::optional<double> live_end(const TransferResults& results) {
+  constexpr double kHeadroom = 1.1;
+  double most = 0;
+  for (const TransferCase& c : results.cases) {
+    for (const double gb_per_s : c.live_gb_per_s) most = std::max(most, gb_per_s);
+  }
+  return most > 0 ? std::optional(kHeadroom * most) : std::nullopt;
+}
+
+}  // namespace
+
 void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
   Card card(p, "transfers/live_card", live_title(shown(kept)),
@@ -370,6 +447,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
              .hint = tr("One case, measured repeatedly until stopped. The form chooses it."),
              .dimmed = old});
   if (!card) return;
+  live_flows(p, shown(kept));
   std::vector<plot::Series> series;
   for (const TransferCase& c : shown(kept).cases) {
     plot::Series s = case_series(p, c, false);
@@ -384,7 +462,8 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
     };
     series.push_back(std::move(s));
   }
-  const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"}, .y = {.label = "GB/s", .min = 0}};
+  const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
+                        .y = {.label = "GB/s", .min = 0, .max = live_end(shown(kept))}};
   plot::draw(p.ui, "transfers/plot/live", axes, series,
              {.height = 320, .grows = true, .empty_text = tr("No sample yet"), .dimmed = old},
              p.out);

@@ -32,17 +32,17 @@ bool has_unsteady_copies(const TransferResults& results, const std::vector<Devic
                          std::int64_t bytes) {
   for (const Device from : devices) {
     for (const Device to : devices) {
-      const TransferSample* s = results.best_copy(from, to, bytes);
-      if (s != nullptr && is_unsteady(s->time)) return true;
+      const MeasuredTransfer* s = results.best_copy(from, to, bytes);
+      if (s != nullptr && is_unsteady(*s)) return true;
     }
   }
   return false;
 }
 
 // "35.1", of an unsteady sample "35.1 ±12 %" if it fits beside the mark.
-std::string cell_text(const Ui& ui, const TransferSample& s, float width) {
+std::string cell_text(const Ui& ui, const MeasuredTransfer& s, float width) {
   std::string text = times_text(s.gb_per_s);
-  if (!is_unsteady(s.time)) return text;
+  if (!is_unsteady(s)) return text;
   std::string with_spread = fmt::format("{} {}", text, half_spread(s.time));
   const float wide = text_size(ui.fonts.caption, with_spread).x + ui.px(kWarningSide + 4);
   return wide <= width ? with_spread : text;
@@ -55,7 +55,7 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string path =
       fmt::format("transfers/matrix/{}/{}", lab::to_string(from), lab::to_string(to));
-  const TransferSample* s = results.best_copy(from, to, bytes);
+  const MeasuredTransfer* s = results.best_copy(from, to, bytes);
   const float share = s != nullptr && best > 0 ? static_cast<float>(s->gb_per_s / best) : 0;
   const ImU32 fill = mix(ui.theme->raised, ui.theme->accent, 0.45F * share);
   const Item item = control_at(path, min, max);
@@ -66,7 +66,7 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
     list->AddRect(min, max, styled(ui.theme->accent), ui.px(4), 0, ui.px(1.5F));
   }
   focus_ring(ui, item, ui.px(4));
-  const bool unsteady = s != nullptr && is_unsteady(s->time);
+  const bool unsteady = s != nullptr && is_unsteady(*s);
   const std::string text = s != nullptr ? cell_text(ui, *s, max.x - min.x - 4) : "";
   const float mark = unsteady ? ui.px(kWarningSide + 4) : 0;
   const ImVec2 size = text_size(ui.fonts.caption, text);
@@ -99,26 +99,44 @@ std::string row_name(const Panel& p, const TransferCase& c) {
 }
 
 void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool wide) {
-  for (const TransferSample& s : c.samples) {
+  for (const MeasuredTransfer& s : c.samples) {
     table_row(p.ui);
     cell(p.ui, row_name(p, c), describe(s, cache));
     cell(p.ui, format_bytes(s.bytes));
-    cell(p.ui, gb_per_s_text(s.gb_per_s), why_unsteady(s.time), is_unsteady(s.time));
+    cell(p.ui, gb_per_s_text(s.gb_per_s), why_unsteady(s), is_unsteady(s));
     if (wide) {
       cell(p.ui, format_seconds(s.time.median_s));
       cell(p.ui, std::to_string(s.time.n));
       cell(p.ui, spread_text(s.time));
     }
+    const bool unsteady = is_unsteady(s);
     cell(p.ui,
-         s.time.unstable ? tr("unstable")
-         : s.verified    ? tr("verified")
-                         : tr("not verified"),
-         s.time.unstable ? tr("The time limit was reached before the spread fell below 2 %.")
-                         : tr("The result was compared with the expected one."));
+         unsteady     ? tr("unsteady")
+         : s.verified ? tr("verified")
+                      : tr("not verified"),
+         unsteady ? why_unsteady(s) : tr("The result was compared with the expected one."));
   }
 }
 
 }  // namespace
+
+std::string why_unsteady(const MeasuredTransfer& s) {
+  std::string why = why_unsteady(s.time);
+  if (!is_disturbed(s)) return why;
+  if (!why.empty()) why += "\n";
+  return why + trf("Other programs or the host took {} of the cores' time while it was measured.",
+                   percent(s.others));
+}
+
+std::string describe(const MeasuredTransfer& s, CacheState cache) {
+  std::string text = describe(static_cast<const TransferSample&>(s), cache);
+  if (is_disturbed(s)) {
+    text +=
+        "\n" + trf("Other programs or the host took {} of the cores' time while it was measured.",
+                   percent(s.others));
+  }
+  return text;
+}
 
 bool has_transfer_matrix(const Panel& p, const TransferResults& results) {
   constexpr std::size_t kMost = 32;
@@ -224,14 +242,14 @@ std::string why_withheld(const TransferLevel& level) {
 }
 
 // The sample that stands for a level without a line: of its middle size. Null: it has none.
-const TransferSample* example_of(const TransferCase& c, const TransferLevel& level) {
-  std::vector<const TransferSample*> within;
+const MeasuredTransfer* example_of(const TransferCase& c, const TransferLevel& level) {
+  std::vector<const MeasuredTransfer*> within;
   std::int64_t from_bytes = 0;
   for (const TransferLevel& other : c.fit->levels) {
     if (&other == &level) break;
     from_bytes = other.to_bytes;
   }
-  for (const TransferSample& s : c.samples) {
+  for (const MeasuredTransfer& s : c.samples) {
     if (s.bytes > from_bytes && (level.to_bytes <= 0 || s.bytes <= level.to_bytes)) {
       within.push_back(&s);
     }
@@ -240,25 +258,32 @@ const TransferSample* example_of(const TransferCase& c, const TransferLevel& lev
 }
 
 // "1.00 MiB in 29.0 µs, ±20 %"
-std::string example_text(const TransferSample& s) {
+std::string example_text(const MeasuredTransfer& s) {
   return trf("{} in {}, {}", format_bytes(s.bytes), format_seconds(s.time.median_s),
              half_spread(s.time));
 }
 
 // The samples that stand for the levels of a case that no line describes; empty if there are none.
-std::string examples_of(const TransferCase& c) {
+struct Examples {
   std::string text;
+  bool unsteady = false;  // one of them is
+};
+
+Examples examples_of(const TransferCase& c) {
+  Examples examples;
   for (const TransferLevel& level : c.fit->levels) {
-    const TransferSample* s = level.holds() ? nullptr : example_of(c, level);
+    const MeasuredTransfer* s = level.holds() ? nullptr : example_of(c, level);
     if (s == nullptr) continue;
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", tr(level.name), example_text(*s));
+    examples.text += fmt::format("{}{}: {}", examples.text.empty() ? "" : "; ", tr(level.name),
+                                 example_text(*s));
+    examples.unsteady = examples.unsteady || is_unsteady(*s);
   }
-  return text;
+  return examples;
 }
 
 void fit_line(const Panel& p, const FitRow& row) {
   const TransferLevel& level = *row.level;
-  const TransferSample* example = level.holds() ? nullptr : example_of(*row.fitted, level);
+  const MeasuredTransfer* example = level.holds() ? nullptr : example_of(*row.fitted, level);
   std::string why = level.holds() ? "" : why_withheld(level);
   if (example != nullptr) why += "\n" + trf("From one sample: {}.", example_text(*example));
   table_row(p.ui);
@@ -271,7 +296,7 @@ void fit_line(const Panel& p, const FitRow& row) {
        : example != nullptr
            ? fmt::format("{} {}", gb_per_s_text(example->gb_per_s), half_spread(example->time))
            : "N/A",
-       why, example != nullptr);
+       why, example != nullptr && is_unsteady(*example));
   cell(p.ui, level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "N/A", why);
 }
 
@@ -307,9 +332,14 @@ void cost_sentences(const Panel& p, const TransferResults& results) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
     if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
       say(trf("{}, lines fitted to the samples: {}", row_name(p, c), text));
-    if (const std::string text = examples_of(c); !text.empty()) {
-      warning_sentence(p, fmt::format("transfers/cost/{}", index++),
-                       trf("{}, single samples where no line fits: {}.", row_name(p, c), text));
+    if (const Examples examples = examples_of(c); !examples.text.empty()) {
+      const std::string text =
+          trf("{}, where no line fits, one sample: {}.", row_name(p, c), examples.text);
+      if (examples.unsteady) {
+        warning_sentence(p, fmt::format("transfers/cost/{}", index++), text);
+      } else {
+        say(text);
+      }
       hint(p.ui, tr("The time of one copy; ± is half of the range from p10 to p90."));
     }
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));

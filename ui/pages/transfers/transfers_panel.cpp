@@ -100,13 +100,35 @@ std::string live_pair_text(const TransferForm& form, const MachineInfo& machine)
   return pair_text({request.from.front(), request.to.front()});
 }
 
+// A live run has one pair, also where the form has "every device".
+void live_device_fields(const Panel& p, Fields& fields, TransferForm& form) {
+  const MachineInfo& machine = p.model.machine();
+  if (machine.devices.size() < 2) {
+    device_fields(p, fields, form);  // offers to split the only one
+    return;
+  }
+  StartTransfers request;
+  const bool known = problem([&] { request = to_command(form, machine, true); }).empty();
+  const auto field = [&](const char* path, const char* label, const char* help,
+                         const std::vector<Device>& shown, int& choice) {
+    int index = std::max(0, choice - 1);
+    for (std::size_t i = 0; known && i < machine.devices.size(); ++i) {
+      if (machine.devices[i].device == shown.front()) index = static_cast<int>(i);
+    }
+    fields.next();
+    if (combo(p.ui, path, label, device_names(machine), index, help)) choice = index + 1;
+  };
+  field("transfers/from", tr("From"), tr("Where the bytes are read."), request.from, form.from);
+  field("transfers/to", tr("To"), tr("Where the bytes are written."), request.to, form.to);
+}
+
 // The case of a live run.
 void live_fields(const Panel& p, TransferForm& form) {
   const MachineInfo& machine = p.model.machine();
   const auto ops = enum_names<TransferOp>().first(live_transfer_ops(machine));
   clamp_choice(form.live_op, ops.size());
   Fields fields(p);
-  device_fields(p, fields, form);
+  live_device_fields(p, fields, form);
   fields.next();
   combo(p.ui, "transfers/live_op", tr("Operation"), labels_of(ops), form.live_op,
         tr(kOpHints.at(static_cast<std::size_t>(form.live_op))));
@@ -234,16 +256,24 @@ void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   draw_transfer_matrix(p, kept);
 }
 
-// Beside the button of the whole sweep.
+constexpr float kBetweenButtons = 8;  // units
+
+// Beside the button of the whole sweep, which leaves room for it.
 void empty_quick(const Panel& p) {
   const WidgetRect* sweep = p.ui.widgets.find("transfers/empty");
   if (sweep == nullptr) return;
   const ImVec2 back = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({sweep->max.x + p.ui.px(8), sweep->min.y});
+  ImGui::SetCursorScreenPos({sweep->max.x + p.ui.px(kBetweenButtons), sweep->min.y});
   if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }), 0)) {
     send_and_show(p, sweep_of(p, true));
   }
   ImGui::SetCursorScreenPos(back);
+}
+
+// Units that it needs.
+float quick_room(const Panel& p) {
+  const char* const label = tr(field_of(&StartTransfers::quick).label);
+  return kBetweenButtons + button_width(p.ui, label);
 }
 
 void transfer_results(const Panel& p) {
@@ -252,6 +282,11 @@ void transfer_results(const Panel& p) {
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live};
   const Kept<TransferResults>& kept = run_tabs(p, Page::Transfers, p.model.transfer_runs(),
                                                p.view.forms.transfers.tabs, titles, kKinds);
+  const bool last = shows_last_run(p.model.transfer_runs(), p.view.forms.transfers.tabs);
+  if (last) {
+    disturbed_run_note(p, Page::Transfers,
+                       has_unsteady_samples(shown(kept)) ? Figures::Marked : Figures::Steady);
+  }
   if (shown(kept).empty()) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
@@ -267,12 +302,15 @@ void transfer_results(const Panel& p) {
     const std::string sweep = fmt::format(
         "{} {}", known.empty() ? tr("Nothing has been measured yet.") : known,
         tr("A sweep measures each size, verifies it, and fits the cost of a transfer."));
-    empty_page(p, "transfers/empty",
-               live ? tr("No live run yet. It repeats one case, chosen in the form, until stopped.")
-                    : sweep,
-               live ? live_label(p) : tr("Run sweep"), [&]() -> Command {
-                 return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);
-               });
+    empty_page(
+        p, "transfers/empty",
+        live ? tr("No live run yet. It repeats one case, chosen in the form, until stopped.")
+             : sweep,
+        live ? live_label(p) : tr("Run sweep"),
+        [&]() -> Command {
+          return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);
+        },
+        live ? 0 : quick_room(p));
     if (!live) empty_quick(p);
     return;
   }
@@ -286,16 +324,13 @@ void transfer_results(const Panel& p) {
     draw_transfer_timelines(p, kept);
   }
   draw_transfer_table(p, kept);
+  if (last) stopped_note(p, Page::Transfers);
 }
 
 }  // namespace
 
 void draw_transfers_page(const Panel& p) {
-  draw_form_and_results(p, transfers_form, [](const Panel& panel) {
-    transfer_results(panel);
-    run_notes_below(panel, Page::Transfers, panel.model.transfer_runs(),
-                    panel.view.forms.transfers.tabs);
-  });
+  draw_form_and_results(p, transfers_form, transfer_results);
 }
 
 }  // namespace lab::ui

@@ -140,6 +140,20 @@ bool is_unsteady(const TogetherSpeedup& speedup) {
          speedup.speedup > speedup.p90;
 }
 
+bool has_unsteady_figures(const MatmulResults& results) {
+  const auto timed = [](const auto& one) { return is_unsteady(one.time); };
+  const auto curve = [](const KernelResults& k) {
+    return std::ranges::any_of(k.unsteady, [](double x) { return x != 0; });
+  };
+  const auto ceilings = [&](const CeilingsMeasured& c) {
+    return std::ranges::any_of(c.compute, timed) || std::ranges::any_of(c.bandwidth, timed);
+  };
+  const auto speedup = [](const TogetherSpeedup& one) { return is_unsteady(one); };
+  return std::ranges::any_of(results.kernels, curve) || std::ranges::any_of(results.peaks, timed) ||
+         std::ranges::any_of(results.ceilings, ceilings) ||
+         std::ranges::any_of(results.speedups, speedup);
+}
+
 // --- roofline -------------------------------------------------------------------------------
 
 namespace {

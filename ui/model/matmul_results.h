@@ -58,6 +58,9 @@ struct MatmulResults {
 // times.
 bool is_unsteady(const TogetherSpeedup& speedup);
 
+// Whether any figure of the run is marked: of a kernel, a ceiling or a speed-up.
+bool has_unsteady_figures(const MatmulResults& results);
+
 // --- roofline -------------------------------------------------------------------------------
 // A ceiling as a line over arithmetic intensity. Exactly one of the pointers is set; it points into
 // the ceilings passed to ceiling_lines().

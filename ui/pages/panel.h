@@ -146,13 +146,6 @@ bool shows_last_run(const KeptRuns<Results>& runs, const RunTabs& tabs) {
   return !tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind);
 }
 
-// outcome_notes() below the figures of the page's last run and on no other tab.
-template <typename Results>
-void run_notes_below(const Panel& p, Page page, const KeptRuns<Results>& runs,
-                     const RunTabs& tabs) {
-  if (shows_last_run(runs, tabs)) outcome_notes(p, page);
-}
-
 // Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind
 // replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind. Returns the
 // results to show.

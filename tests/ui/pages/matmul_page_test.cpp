@@ -302,7 +302,9 @@ TEST(MatmulForm, SaysAtTheFieldWhichSizesItAccepts) {
 }
 
 TEST(MatmulForm, WarnsOfARunOfHours) {
-  Model model(machine_of(2));
+  MachineInfo machine = machine_of(2);
+  for (DeviceInfo& info : machine.devices) info.memory_limit_bytes = 1000 * kGiB;
+  Model model(machine);
   model.apply(event(0, 0, RungInfo{cpu(0), "simd", "simd", "What it adds."}));
   Lab lab(std::move(model), 1, kLarge);
   lab.view.forms.matmul.sizes = "100000";
@@ -310,6 +312,100 @@ TEST(MatmulForm, WarnsOfARunOfHours) {
   EXPECT_NE(lab.backend.find("matmul/estimate")->label.find("This run takes about 5.6 h."),
             std::string::npos)
       << lab.backend.find("matmul/estimate")->label;
+}
+
+TEST(MatmulForm, RejectsSizesThatDoNotFitIntoMemory) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.view.forms.matmul.sizes = "64..99999999";
+  lab.open(Page::Matmul);
+  ASSERT_TRUE(lab.visible("matmul/sizes/error"));
+  EXPECT_EQ(lab.backend.find("matmul/sizes/error")->label,
+            "Size 32768 is too large; the largest whose three matrices fit into memory is 16384.");
+  EXPECT_FALSE(lab.visible("matmul/estimate"));
+  EXPECT_FALSE(lab.visible("matmul/form_error"));
+  EXPECT_FALSE(lab.backend.find("matmul/run")->enabled);
+  lab.view.forms.matmul.sizes = "64..16384";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("matmul/sizes/error"));
+  EXPECT_TRUE(lab.backend.find("matmul/run")->enabled);
+}
+
+TEST(MatmulForm, NamesNoDurationBeyondAYear) {
+  EXPECT_EQ(ui::about(3 * 3600), "about 3.0 h");
+  EXPECT_EQ(ui::about(5 * 86400), "about 5 days");
+  EXPECT_EQ(ui::about(4e14), "more than a year");
+}
+
+TEST(MatmulForm, OffersAQuickLadder) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.view.forms.matmul.sizes = "many";
+  lab.open(Page::Matmul);
+  lab.click("matmul/quick");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  const StartMatmul sent = lab.sent<StartMatmul>()[0];
+  EXPECT_EQ(sent.sizes, (std::vector<std::int64_t>{256, 512, 1024}));
+  EXPECT_LE(ui::estimate_of(sent, lab.model.machine(), lab.model.rungs()).seconds, 12);
+}
+
+TEST(MatmulCurves, HoveringListsTheKernelsAtThatSizeByTheirSpeed) {
+  Lab lab(matmul_job({matmul_sample(cpu(), "naive", 64, 20), matmul_sample(cpu(), "simd", 64, 200),
+                      matmul_sample(cpu(), "naive", 512, 10),
+                      matmul_sample(cpu(), "simd", 512, 100), JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect plot = *lab.backend.find("matmul/plot/gflops");
+  const float y = (plot.min.y + plot.max.y) / 2;
+  const ImVec2 right(plot.max.x - 40, y), left(plot.min.x + 80, y);
+  const char* const path = "matmul/plot/gflops/tooltip";
+  const std::string text = tooltip_at(lab, right, path);
+  EXPECT_TRUE(
+      text.starts_with("N = 512\nThe rung simd: 100 GFLOP/s\nThe rung naive: 10.0 GFLOP/s"
+                       "\n\nThe rung "))
+      << text;
+  EXPECT_LT(lab.backend.find(path)->max.x, right.x) << "where the plot has more room";
+  EXPECT_TRUE(tooltip_at(lab, left, path).starts_with("N = 64\n"));
+  EXPECT_GT(lab.backend.find(path)->min.x, left.x);
+}
+
+TEST(MatmulCurves, NothingIsExplainedUnderAPointerThatRests) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect plot = *lab.backend.find("matmul/plot/gflops");
+  ImVec2 at(plot.max.x - 40, (plot.min.y + plot.max.y) / 2);
+  lab.open(Page::Log);
+  lab.backend.move_to(at);
+  lab.frames(3);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/plot/gflops/tooltip")) << "another page";
+  at.x -= 10;
+  EXPECT_NE(tooltip_at(lab, at, "matmul/plot/gflops/tooltip"), "");
+  lab.click("matmul/run");
+  lab.model.apply(event(9, 9000, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}}));
+  lab.frames(60);
+  EXPECT_TRUE(lab.visible("matmul/stop"));
+  EXPECT_FALSE(lab.visible("tooltip")) << "the pointer is still where it pressed the other button";
+  at = NullBackend::centre(*lab.backend.find("matmul/stop"));
+  at.x += 10;
+  EXPECT_NE(tooltip_at(lab, at, "tooltip"), "");
+}
+
+TEST(MatmulResults, SkippedCasesHaveTheTitlesOfTheirKernels) {
+  Lab lab(matmul_job({RungInfo{cpu(), "naive", "Three loops", "What it adds."},
+                      Skipped{"naive at 4096 on cpu:0", "one run would take 60 s"}, JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* said = lab.backend.ui.widgets.find("matmul/skipped/0");
+  ASSERT_NE(said, nullptr);
+  EXPECT_TRUE(said->label.starts_with("Three loops at 4096 on cpu:0: ")) << said->label;
+}
+
+TEST(MatmulResults, TheLogNamesTheKernelOfTheSentence) {
+  Model model =
+      matmul_job({matmul_sample(cpu(), "simd", 256, 117), matmul_sample(cpu(), "tiled", 1024, 109),
+                  matmul_sample(cpu(), "simd", 1024, 84), matmul_sample(cpu(), "onednn", 1024, 300),
+                  JobFinished{}});
+  EXPECT_EQ(model.log().back().text,
+            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0");
 }
 
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
@@ -494,6 +590,23 @@ TEST(MatmulLadder, MarksUnsteadyRungsAndOffersToMeasureAgain) {
   EXPECT_TRUE(lab.visible("matmul/mark_key"));
   lab.click("matmul/measure_again");
   EXPECT_EQ(lab.sent<StartMatmul>().size(), 1U);
+}
+
+TEST(MatmulLadder, AnUnsteadyFirstRungDoesNotKeepTheOthersFromComparison) {
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  MatmulSample plain = matmul_sample(cpu(), "naive", 64, 5);
+  plain.time.p90_s = 2 * plain.time.median_s;
+  Lab lab(matmul_job({peak, plain, matmul_sample(cpu(), "simd", 64, 400),
+                      matmul_sample(cpu(), "onednn", 64, 300), JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(
+      lab.backend.find("matmul/ladder_sentence")->label,
+      "On cpu:0 at N = 64 in f32, the lab's fastest kernel reaches 80 % of the peak. The best "
+      "library reaches 60 %.");
+  EXPECT_TRUE(lab.visible("matmul/mark_key")) << "of the first rung";
 }
 
 TEST(MatmulRoofline, DrawsNoLimitFromAnUnsteadyMeasurement) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "compute/core/error.h"
 #include "compute/core/events/measured_cases.h"
@@ -193,6 +194,46 @@ Device live_device(const MatmulForm& form, const MachineInfo& machine) {
   return known || timed.empty() ? form.live_device : timed.front();
 }
 
+namespace {
+
+std::int64_t largest_matmul_size(const std::vector<DeviceInfo>& devices, Precision dtype) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const std::int64_t operand = dtype == Precision::F32 || dtype == Precision::TF32 ? 4 : 2;
+  const auto element = static_cast<double>(2 * operand + 4);  // A and B, and C in f32
+  std::int64_t largest = kMost;
+  for (const DeviceInfo& info : devices) {
+    if (info.memory_limit_bytes <= 0) continue;
+    const double n = std::sqrt(static_cast<double>(info.memory_limit_bytes) / element);
+    largest = std::min(largest, static_cast<std::int64_t>(n));
+  }
+  return largest;
+}
+
+// The devices that hold the matrices of a command; of a GPU, main memory does too.
+std::vector<DeviceInfo> holders_of(const StartMatmul& command, const MachineInfo& machine) {
+  std::vector<DeviceInfo> holders;
+  for (const DeviceInfo& info : machine.devices) {
+    const auto& asked = command.devices;
+    const bool wanted = asked.empty() || std::ranges::find(asked, info.device) != asked.end();
+    if (wanted && is_timed(info.device)) holders.push_back(info);
+  }
+  return holders;
+}
+
+void check_sizes_fit(const StartMatmul& command, const MachineInfo& machine) {
+  const std::int64_t most = largest_matmul_size(holders_of(command, machine), command.dtype);
+  for (const std::int64_t n : command.sizes) {
+    if (n < 1) throw Error(Errc::Usage, trf("size {} is too small; the smallest is 1", n));
+    if (n > most) {
+      throw Error(Errc::Usage, trf("size {} is too large; the largest whose three matrices fit "
+                                   "into memory is {}",
+                                   n, most));
+    }
+  }
+}
+
+}  // namespace
+
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live) {
   StartMatmul command = form.request;
   command.devices =
@@ -220,7 +261,22 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
     }
   }
   check_ranges(command);
+  check_sizes_fit(command, machine);
   return command;
+}
+
+std::string matmul_sizes_problem(const MatmulForm& form, const MachineInfo& machine) {
+  StartMatmul command = form.request;
+  try {
+    command.sizes = parse_counts(form.sizes);
+    command.devices =
+        command.together ? std::vector<Device>() : chosen_device(form.device, machine);
+    command.dtype = command.together ? Precision::F32 : matmul_precision(form, machine);
+    check_sizes_fit(command, machine);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 namespace {

@@ -283,7 +283,11 @@ Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine);
 // The devices that can be measured, and the one of a live run.
 std::vector<Device> timed_devices(const MachineInfo& machine);
 Device live_device(const MatmulForm& form, const MachineInfo& machine);
+// Throws Error(Usage) where a size is out of range or its matrices do not fit into the memory of a
+// device.
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
+// What is wrong with the list of sizes; empty if nothing is.
+std::string matmul_sizes_problem(const MatmulForm& form, const MachineInfo& machine);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
 // The same for the settings that were edited while a training runs.
 ChangeTraining changes_of(const TrainingForm& form, const MachineInfo& machine);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string_view>
 
 #include "compute/core/language.h"
@@ -109,13 +108,13 @@ ShareRange range_of(const MatmulSample& s, double share) {
 }
 
 struct Bars {
-  float left, right;        // pixels
-  bool below;               // texts are above the bar, not beside it
-  double library_share;     // 0: none measured
-  std::int64_t size;        // size of most bars' samples
-  bool of_peak = false;     // shares are of the peak, otherwise of the fastest
-  bool names_size = false;  // a bar of another size names it; otherwise the key does
-  float share = 0;          // pixels from `right` to the end of the shares
+  float left, right;     // pixels
+  bool below;            // texts are above the bar, not beside it
+  double library_share;  // 0: none measured
+  std::int64_t size;     // size of most bars' samples
+  bool of_peak = false;  // shares are of the peak, otherwise of the fastest
+  bool rest = true;      // there is room for what follows the shares
+  float share = 0;       // pixels from `right` to the end of the shares
 };
 
 // Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
@@ -148,8 +147,7 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = bars.below ? ui.fonts.body : ui.fonts.caption;
-  Value value = value_of(line, share, bars.size);
-  if (!bars.names_size) value.size.clear();
+  const Value value = value_of(line, share, bars.size);
   const ImU32 ink = line.sample != nullptr ? ui.theme->text
                     : line.failed          ? ui.theme->bad
                                            : ui.theme->muted;
@@ -161,6 +159,7 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
       draw_warning(ui,
                    {share_right - wide - ui.px(kMarkUnits), y + ui.fonts.caption->FontSize / 2});
     }
+    if (!bars.rest) return;
     draw_text_fitted(list, ui.fonts.caption, {std::max(right - rest, share_right), y},
                      right - share_right, ink, value.rest);
   };
@@ -186,6 +185,9 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, size_left - item.min.x - ui.px(4),
                    ui.theme->text, line.title);
   draw_value(bars.right + bars.share, y);
+  if (bars.rest || line.sample != nullptr) return;
+  draw_text_fitted(list, ui.fonts.caption, {bars.left + ui.px(6), y}, bars.right - bars.left, ink,
+                   value.rest);
 }
 
 // Marks the reference by a diamond at its share of its own peak.
@@ -244,8 +246,6 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
 // Widths required by the texts beside the bars, in pixels.
 struct TextColumns {
   float name = 0, share = 0, rest = 0;
-  bool names_size = false;  // as in Bars
-  float value() const { return share + rest; }
 };
 
 // One device's rungs.
@@ -273,21 +273,10 @@ Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
   return ladder;
 }
 
-// The sizes of the bars that were not measured at their ladder's size.
-std::set<std::int64_t> smaller_sizes(const std::vector<Ladder>& ladders) {
-  std::set<std::int64_t> sizes;
-  for (const Ladder& ladder : ladders) {
-    for (const Line& line : ladder.lines) {
-      if (line.sample != nullptr && line.sample->n != ladder.size) sizes.insert(line.sample->n);
-    }
-  }
-  return sizes;
-}
-
 // The same for all devices, so that their bars can be compared.
 TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
   const Ui& ui = p.ui;
-  TextColumns columns{.names_size = smaller_sizes(ladders).size() > 1};
+  TextColumns columns;
   const auto widen = [&](float& column, const std::string& text, float margin) {
     column = std::max(column, text_size(ui.fonts.caption, text).x + ui.px(margin));
   };
@@ -295,7 +284,7 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
     for (const Line& line : ladder.lines) {
       const Value value = value_of(line, ladder.share(line), ladder.size);
       const std::string name = line.title;
-      const bool beside = columns.names_size && !value.size.empty();
+      const bool beside = !value.size.empty();
       widen(columns.name, beside ? name + value.size : name, beside ? 30 : 20);
       widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
       widen(columns.rest, value.rest, kBetweenValues + 4);
@@ -308,12 +297,16 @@ TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
 Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool below) {
   const Ui& ui = p.ui;
   if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
-  const float value = std::min(columns.value(), width * 0.45F);
-  return {.left = std::min({columns.name, width * 0.4F, width - value - ui.px(48)}),
+  constexpr float kLeastBar = 150;  // units, below which the speeds are shown on hover only
+  const float name = std::min(columns.name, width * 0.45F);
+  const bool rest = width - name - columns.share - columns.rest >= ui.px(kLeastBar);
+  const float value = std::min(columns.share + (rest ? columns.rest : 0), width * 0.45F);
+  return {.left = std::min(name, width - value - ui.px(48)),
           .right = width - value,
           .below = false,
           .library_share = 0,
           .size = 0,
+          .rest = rest,
           .share = columns.share};
 }
 
@@ -348,21 +341,21 @@ const Line* fastest_of(const Ladder& ladder, bool library) {
   return best;
 }
 
-// The rung that the sentence starts from; null without a peak, this rung or a faster one.
+// The rung that the sentence starts from; null without a peak, this rung or a faster one, and where
+// this rung is unsteady.
 const Line* plain_of(const Ladder& ladder, const Line* best) {
   const auto plain = std::ranges::find(ladder.lines, kPlainRung, &Line::name);
-  const bool known = ladder.peak != nullptr && plain != ladder.lines.end() &&
+  const bool known = ladder.peak != nullptr && plain != ladder.lines.end() && !plain->unsteady() &&
                      plain->sample != nullptr && plain->sample != best->sample;
   return known ? &*plain : nullptr;
 }
 
-// Whether one of the figures in the sentence is.
+// Whether one of the two kernels that the sentence compares, or the peak, is.
 bool sentence_is_unsteady(const Ladder& ladder) {
   const Line *best = fastest_of(ladder, false), *library = fastest_of(ladder, true);
   const auto unsteady = [](const Line* line) { return line != nullptr && line->unsteady(); };
   if (ladder.peak == nullptr) return false;
-  return is_unsteady(ladder.peak->time) || unsteady(best) || unsteady(library) ||
-         unsteady(plain_of(ladder, best));
+  return is_unsteady(ladder.peak->time) || unsteady(best) || unsteady(library);
 }
 
 std::string unsteady_sentence(const Ladder& ladder, const Line& best) {
@@ -470,30 +463,12 @@ void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector
   }
 }
 
-// Explains the marks on the bars, if there are any.
+// Explains the marks of unsteady bars, if there are any; the card's hint explains the others.
 void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
-  bool library = false, reference = false, unsteady = false;
-  for (const Ladder& ladder : ladders) {
-    for (const Line& line : ladder.lines) {
-      if (line.sample == nullptr) continue;
-      library |= line.library;
-      reference |= marked(line, ladder.peak != nullptr);
-      unsteady |= line.unsteady();
-    }
-  }
-  const std::set<std::int64_t> smaller = smaller_sizes(ladders);
-  if (unsteady) {
-    warning_key(p, "matmul/mark_key", tr("Unsteady; whiskers: p10 to p90."),
-                tr("The time limit was reached before the spread fell below 2 %, or the times "
-                   "vary by more than a quarter."));
-  }
-  if (library) caption(p.ui, tr("Vertical line: the fastest library."));
-  if (smaller.size() == 1) {
-    caption(p.ui, trf("Pale: measured up to N = {}.", *smaller.begin()));
-  } else if (!smaller.empty()) {
-    caption(p.ui, tr("Pale: measured up to a smaller N."));
-  }
-  if (reference) caption(p.ui, tr("Diamonds: the reference's share of its own peak."));
+  const bool unsteady = std::ranges::any_of(ladders, [](const Ladder& ladder) {
+    return std::ranges::any_of(ladder.lines, &Line::unsteady);
+  });
+  if (unsteady) unsteady_key(p, "matmul/mark_key");
 }
 
 void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const TextColumns& columns,
@@ -531,7 +506,6 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
     bars.library_share = library;
     bars.size = size;
     bars.of_peak = peak != nullptr;
-    bars.names_size = columns.names_size;
     const double share = ladder.share(line);
     draw_line(p, item, line, bars, share);
     if (item.hovered) p.view.forms.matmul.hovered_kernel = kernel_key(device, line.name);
@@ -554,7 +528,10 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
   p.view.forms.matmul.hovered_kernel.clear();
   Card card(p, "matmul/ladder_card", tr("Ladder"),
-            {.hint = tr("Each rung adds one idea to the one above. Hover over one for details."),
+            {.hint = tr("Each rung adds one idea to the one above. Hover over one for details. The "
+                        "vertical line is at the fastest library, a diamond at the reference's "
+                        "share of its own peak; a pale bar was measured at the smaller N beside "
+                        "its name."),
              .dimmed = is_old(kept)});
   if (!card) return;
   std::vector<Device> devices = results.devices();

@@ -100,9 +100,11 @@ void budget_field(const Panel& p, Fields& fields, MatmulForm& form) {
 void sizes_field(const Panel& p, Fields& fields, MatmulForm& form) {
   fields.next();
   const char* const accepts = tr("Powers of two (from..to) or a comma-separated list (100,500).");
-  const std::string fault = problem([&] { parse_counts(form.sizes); });
+  const std::string unread = field_problem(problem([&] { parse_counts(form.sizes); }), accepts);
+  const std::string fault =
+      unread.empty() ? field_problem(matmul_sizes_problem(form, p.model.machine())) : unread;
   input_text(p.ui, "matmul/sizes", tr("Sizes N of N x N matrices"), form.sizes, accepts, "64..4096",
-             {.error = field_problem(fault, accepts)});
+             {.error = fault});
 }
 
 void ladder_fields(const Panel& p, MatmulForm& form) {
@@ -169,10 +171,10 @@ void more_fields(const Panel& p, MatmulForm& form) {
 }
 
 // Whether a field of the form says what is wrong.
-bool has_field_error(const MatmulForm& form) {
+bool has_field_error(const MatmulForm& form, const MachineInfo& machine) {
   const RunKind kind = shown_kind(form);
   const bool kernels = form.which == kChosen && form.chosen.empty();
-  const bool sizes = !problem([&] { parse_counts(form.sizes); }).empty();
+  const bool sizes = !matmul_sizes_problem(form, machine).empty();
   return (kernels && kind != RunKind::Together) || (sizes && kind != RunKind::Live);
 }
 
@@ -213,6 +215,40 @@ std::string together_basis(const RunEstimate& estimate, double size_s) {
              estimate.cases, format_seconds(size_s), kLeastTogetherRounds);
 }
 
+// Fewer sizes, and as much time per case as the whole run of about 15 s allows.
+StartMatmul quick_ladder(const Panel& p) {
+  constexpr double kTimed_s = 10, kMost_s = 0.2;  // the rest verifies and measures the ceilings
+  MatmulForm form = p.view.forms.matmul;
+  form.sizes = "256,512,1024";
+  StartMatmul request = to_command(form, p.model.machine(), false);
+  const std::size_t cases = estimate_of(request, p.model.machine(), p.model.rungs()).cases;
+  request.budget_s =
+      std::min(kMost_s, kTimed_s / static_cast<double>(std::max<std::size_t>(1, cases)));
+  return request;
+}
+
+void run_buttons(const Panel& p, RunKind kind, const std::string& error,
+                 const StartMatmul& request) {
+  if (stop_instead(p, Page::Matmul)) return;
+  const char* const path = kind == RunKind::Live ? "matmul/live" : "matmul/run";
+  if (kind != RunKind::Sweep) {
+    if (start_button(p, path, run_label(p, kind), error, true)) send_and_show(p, request);
+    return;
+  }
+  Row row(p.ui, {1, 1});
+  row.next();
+  if (start_button(p, path, run_label(p, kind), error, true)) send_and_show(p, request);
+  row.next();
+  const std::string fault = problem([&] { quick_ladder(p); });
+  const std::string why = fault.empty() ? busy_reason(p) : fault;
+  if (button(p.ui, "matmul/quick", tr("Quick, 15 s"),
+             {.enabled = why.empty(),
+              .hint = why.empty() ? tr("The same kernels at N = 256, 512 and 1024 only.") : why,
+              .width = -1})) {
+    send_and_show(p, quick_ladder(p));
+  }
+}
+
 void matmul_form(const Panel& p) {
   MatmulForm& form = p.view.forms.matmul;
   const RunKind kind = shown_kind(form);
@@ -227,7 +263,7 @@ void matmul_form(const Panel& p) {
   StartMatmul request;
   const std::string error =
       problem([&] { request = to_command(form, machine, kind == RunKind::Live); });
-  if (!error.empty() && !(shown && has_field_error(form))) {
+  if (!error.empty() && !(shown && has_field_error(form, machine))) {
     error_box(p.ui, "matmul/form_error", field_problem(error));
   }
   if (error.empty()) {
@@ -236,11 +272,8 @@ void matmul_form(const Panel& p) {
                   request.together ? together_basis(estimate, request.budget_s)
                                    : sweep_basis(estimate, request.budget_s));
   }
-  const char* const path = kind == RunKind::Live ? "matmul/live" : "matmul/run";
-  form_actions(p, 160, [&] {
-    if (stop_instead(p, Page::Matmul)) return;
-    if (start_button(p, path, run_label(p, kind), error, true)) send_and_show(p, request);
-  });
+  form_actions(p, kind == RunKind::Sweep ? 260 : 160,
+               [&] { run_buttons(p, kind, error, request); });
   if (!shown || kind == RunKind::Together) return;
   foldout(p.ui, "matmul/more", tr("More settings"), form.more);
   if (form.more) more_fields(p, form);
@@ -264,8 +297,8 @@ void empty_card(const Panel& p) {
       kind == RunKind::Live
           ? tr("No live run yet. It repeats the kernels at one size until stopped.")
       : kind == RunKind::Together
-          ? tr("No devices have been measured at once yet. All devices multiply at the same "
-               "time, and as often the first one alone.")
+          ? tr("No devices have been measured at once yet. The same products are computed on all "
+               "devices at the same time, then on the first device alone.")
           : fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
                         tr("The ladder goes from three plain loops to the machine's limit."));
   empty_page(p, "matmul/empty", sentence, run_label(p, kind), command);
@@ -286,13 +319,26 @@ void failed_card(const Panel& p, const MatmulResults& results) {
   }
 }
 
+// "Three loops at 1024 on cpu:0": a skipped case with the title of its kernel.
+std::string titled_case(const Panel& p, const std::string& what) {
+  for (const RungInfo* rung : distinct_rungs(p.model)) {
+    if (what.starts_with(rung->name + " ") && !rung->title.empty()) {
+      return tr(rung->title) + what.substr(rung->name.size());
+    }
+  }
+  return what;
+}
+
 void skipped_card(const Panel& p, const MatmulResults& results) {
   if (results.skipped.empty()) return;
   Card card(p, "matmul/skipped", tr("Skipped"),
             {.hint = tr("Cases that cannot run here, with the reason. These are not failures.")});
   if (!card) return;
-  for (const Skipped& s : results.skipped) {
-    muted(p.ui, fmt::format("{}: {}", s.what, tr(s.reason)));
+  for (std::size_t i = 0; i < results.skipped.size(); ++i) {
+    const Skipped& s = results.skipped[i];
+    const std::string text = fmt::format("{}: {}", titled_case(p, s.what), tr(s.reason));
+    muted(p.ui, text);
+    record_item(p.ui, fmt::format("matmul/skipped/{}", i), "text", text);
   }
 }
 
@@ -306,6 +352,10 @@ void matmul_results(const Panel& p) {
   const Kept<MatmulResults>& kept =
       run_tabs(p, Page::Matmul, p.model.matmul_runs(), p.view.forms.matmul.tabs,
                std::span(titles).first(offered), std::span(kKinds).first(offered));
+  if (shows_last_run(p.model.matmul_runs(), p.view.forms.matmul.tabs)) {
+    disturbed_run_note(p, Page::Matmul,
+                       has_unsteady_figures(shown(kept)) ? Figures::Marked : Figures::Steady);
+  }
   if (shown(kept).empty()) {
     empty_card(p);
     return;
@@ -335,7 +385,9 @@ void matmul_results(const Panel& p) {
 void draw_matmul_page(const Panel& p) {
   draw_form_and_results(p, matmul_form, [](const Panel& panel) {
     matmul_results(panel);
-    run_notes_below(panel, Page::Matmul, panel.model.matmul_runs(), panel.view.forms.matmul.tabs);
+    if (shows_last_run(panel.model.matmul_runs(), panel.view.forms.matmul.tabs)) {
+      stopped_note(panel, Page::Matmul);
+    }
   });
 }
 

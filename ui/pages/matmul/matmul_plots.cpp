@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/plot/plot.h"
@@ -31,6 +33,25 @@ int place_of(const Model& model, std::string_view kernel, std::optional<Device> 
   return static_cast<int>(before.size());
 }
 
+// "N = 1024", the speed of each kernel at that size, the fastest first, and how the one under the
+// pointer was measured.
+std::string kernels_text(const Panel& p, const MatmulResults& results, const KernelResults& hovered,
+                         const MatmulSample& sample) {
+  std::vector<const MatmulSample*> samples;
+  for (const KernelResults& k : results.kernels) {
+    const MatmulSample* s = k.device == hovered.device ? k.at(sample.n) : nullptr;
+    if (s != nullptr) samples.push_back(s);
+  }
+  std::ranges::stable_sort(samples, std::ranges::greater{}, &MatmulSample::gflops);
+  std::string text = fmt::format("N = {}", sample.n);
+  for (const MatmulSample* s : samples) {
+    text += fmt::format("\n{}: {}", kernel_title(p, s->device, s->kernel), gflops_text(s->gflops));
+    if (is_unsteady(s->time)) text += " " + half_spread(s->time);
+  }
+  return text + fmt::format("\n\n{}: {}", kernel_title(p, hovered.device, hovered.name),
+                            timing_text(sample.time));
+}
+
 void add_curves(const Panel& p, const MatmulResults& results, Device device, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
@@ -53,9 +74,10 @@ void add_curves(const Panel& p, const MatmulResults& results, Device device, boo
     s.low = k.gflops_low;
     s.high = k.gflops_high;
     if (!old) s.unsteady = k.unsteady;
-    s.describe = [&p, &k, cache, old](std::size_t i) {
-      return (old ? tr("previous run") + std::string("\n") : "") +
-             describe(with_title(p, k.samples[i]), cache);
+    s.describe = [&p, &results, &k, cache, old](std::size_t i) {
+      return old ? tr("previous run") + std::string("\n") +
+                       describe(with_title(p, k.samples[i]), cache)
+                 : kernels_text(p, results, k, k.samples[i]);
     };
     out.push_back(std::move(s));
   }

@@ -132,7 +132,8 @@ void speedup_plot(const Panel& p, const MatmulResults& results, bool old) {
 std::string best_sentence(const MatmulResults& results) {
   const TogetherSpeedup* best = results.best_speedup();
   if (best == nullptr) {
-    return tr("Too unsteady for a speed-up: stop other programs, or raise the time per case.");
+    return trf("Too unsteady for a speed-up: stop other programs, or raise \"{}\".",
+               tr(field_of(&StartMatmul::budget_s).label));
   }
   return trf(
       "At best {:.2f} times as fast as one device, at N = {}; {} devices that share "

@@ -74,6 +74,12 @@ constexpr std::array<ImU32, 4> kWarmDark{rgb(0xffb27d), rgb(0xf09aa6), rgb(0xe6c
 constexpr std::array<ImU32, 4> kWarmLight{rgb(0xa85a20), rgb(0xb0506a), rgb(0x8a6a30),
                                           rgb(0xc0432c)};
 
+// Of emulated GPUs, apart from those of CPUs and of CUDA GPUs.
+constexpr std::array<ImU32, 4> kEmulatedDark{rgb(0x60f0a4), rgb(0xbe6ea0), rgb(0xa4a41e),
+                                             rgb(0xb04cf0)};
+constexpr std::array<ImU32, 4> kEmulatedLight{rgb(0x1e5a00), rgb(0x64008c), rgb(0xe600b0),
+                                              rgb(0x004678)};
+
 // Apart from every colour of a device.
 constexpr std::array<ImU32, kRunColors> kRunsDark{rgb(0xdf6fe6), rgb(0xa3d63f), rgb(0xff6fae),
                                                   rgb(0xb08a5e), rgb(0x4cae4f), rgb(0xe3e7ec)};
@@ -113,10 +119,12 @@ ImU32 run_color(const Theme& theme, int index) {
 
 ImU32 device_color(const Theme& theme, Device device) {
   const bool dark = theme.mode == ThemeMode::Dark;
-  if (device.kind == DeviceKind::Cpu) return pick(dark ? kCoolDark : kCoolLight, device.index);
-  constexpr int kEmulatedShift = 2;  // apart from the first CUDA GPUs
-  const int shift = device.kind == DeviceKind::Emulated ? kEmulatedShift : 0;
-  return pick(dark ? kWarmDark : kWarmLight, device.index + shift);
+  switch (device.kind) {
+    case DeviceKind::Cpu: return pick(dark ? kCoolDark : kCoolLight, device.index);
+    case DeviceKind::Cuda: break;
+    case DeviceKind::Emulated: return pick(dark ? kEmulatedDark : kEmulatedLight, device.index);
+  }
+  return pick(dark ? kWarmDark : kWarmLight, device.index);
 }
 
 ImU32 with_alpha(ImU32 color, float alpha) {

@@ -28,7 +28,7 @@ ImU32 series_color(const Theme& theme, int index);
 // kRunColors.
 inline constexpr int kRunColors = 6;
 ImU32 run_color(const Theme& theme, int index);
-// Returns the colour of a device, the same on every page: cool for CPU devices, warm for GPUs.
+// Returns the colour of a device, the same on every page: cool for CPU devices, warm for CUDA GPUs.
 ImU32 device_color(const Theme& theme, Device device);
 // Returns `color` with its opacity replaced; `alpha` in 0..1.
 ImU32 with_alpha(ImU32 color, float alpha);

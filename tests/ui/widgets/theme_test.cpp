@@ -56,6 +56,8 @@ TEST_P(ThemeTest, NoSeriesHasTheColourOfADevice) {
     for (int i = 0; i < 8; ++i) {
       EXPECT_GE(distance(device_color(t, cpu(device)), series_color(t, i)), 40) << device << i;
       EXPECT_GE(distance(device_color(t, gpu(device)), series_color(t, i)), 40) << device << i;
+      EXPECT_GE(distance(device_color(t, emulated_gpu(device)), series_color(t, i)), 40)
+          << device << i;
     }
   }
 }
@@ -81,6 +83,20 @@ TEST_P(ThemeTest, DevicesKeepTheirColourAndCpuAndGpuDiffer) {
     EXPECT_GE(contrast(device_color(t, cpu(i)), t.card), 3.0);
     EXPECT_GE(contrast(device_color(t, gpu(i)), t.card), 3.0);
     EXPECT_NE(device_color(t, cpu(i)), device_color(t, gpu(i)));
+  }
+}
+
+TEST_P(ThemeTest, EmulatedGpusDifferFromEachOtherAndFromOtherDevices) {
+  constexpr int kDevices = 4, kApart = 80;
+  for (int i = 0; i < kDevices; ++i) {
+    const ImU32 color = device_color(t, emulated_gpu(i));
+    EXPECT_GE(contrast(color, t.card), 3.0) << i;
+    for (int other = 0; other < kDevices; ++other) {
+      for (const Device device : {cpu(other), gpu(other), emulated_gpu(other)}) {
+        if (device == emulated_gpu(i)) continue;
+        EXPECT_GE(distance(color, device_color(t, device)), kApart) << i << to_string(device);
+      }
+    }
   }
 }
 

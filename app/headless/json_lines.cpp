@@ -327,6 +327,9 @@ void add_training(Json& json, const TrainingDone& training, bool timed) {
   if (training.reached_s) json["reached_s"] = *training.reached_s;
   json["images_per_s"] = training.images_per_s;
   json["devices"] = device_names(training.devices);
+  if (!training.idle_devices.empty()) {
+    json["idle_devices"] = device_names(training.idle_devices);
+  }
   json["steps"] = training.steps;
   json["training_seconds"] = training.seconds;
   json["ranks"] = training.ranks;

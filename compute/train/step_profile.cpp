@@ -192,9 +192,13 @@ TrainingProfile StepProfile::result() const {
 }
 
 StepSplit split_of(std::span<const DeviceStep> devices) {
+  const auto takes_part = [](const DeviceStep& d) {
+    return d.images > 0 || d.all_reduce_s + d.wait_s > 0;
+  };
   StepSplit mean;
-  const double n = static_cast<double>(devices.size());
+  const auto n = static_cast<double>(std::ranges::count_if(devices, takes_part));
   for (const DeviceStep& d : devices) {
+    if (!takes_part(d)) continue;
     mean.compute_s += d.compute_s / n;
     mean.all_reduce_s += d.all_reduce_s / n;
     mean.exposed_s += d.exposed_s / n;

@@ -72,8 +72,10 @@ class StepRecorder::DeviceRecorder final : public nn::StepObserver {
 };
 
 StepRecorder::StepRecorder(std::span<const nn::Network* const> networks,
+                           std::vector<std::size_t> members,
                            std::span<const GradientBucket> buckets, bool momentum, bool sums_unseen)
     : networks_(networks.begin(), networks.end()),
+      members_(std::move(members)),
       buckets_(buckets.begin(), buckets.end()),
       momentum_(momentum),
       sums_unseen_(sums_unseen) {
@@ -97,12 +99,12 @@ nn::StepObserver& StepRecorder::device(std::size_t replica, nn::StepObserver* ne
   return *devices_[replica];
 }
 
-void StepRecorder::ready(std::size_t replica, std::size_t bucket) {
-  devices_[replica]->ready_s[bucket] = monotonic_s();
+void StepRecorder::ready(std::size_t member, std::size_t bucket) {
+  devices_[members_[member]]->ready_s[bucket] = monotonic_s();
 }
 
-void StepRecorder::summed(std::size_t replica, std::size_t bucket, double begin_s, double end_s) {
-  devices_[replica]->add(
+void StepRecorder::summed(std::size_t member, std::size_t bucket, double begin_s, double end_s) {
+  devices_[members_[member]]->add(
       {TimelineLane::Sums, StepPhase::AllReduce, static_cast<int>(bucket), begin_s, end_s});
 }
 

@@ -19,10 +19,10 @@ namespace lab {
 // device's thread writes to its own memory only, and timeline() is called between steps.
 class StepRecorder final : public SumObserver {
  public:
-  // `networks` are the replicas of this process, which must outlive the recorder. `buckets` may be
-  // empty. `sums_unseen`: the reducer reports no sums, because GPUs or other processes compute
-  // them.
-  StepRecorder(std::span<const nn::Network* const> networks,
+  // `networks` are the replicas of this process, which must outlive the recorder; `members` are the
+  // numbers of those that the reducer sums. `buckets` may be empty. `sums_unseen`: the reducer
+  // reports no sums, because GPUs or other processes compute them.
+  StepRecorder(std::span<const nn::Network* const> networks, std::vector<std::size_t> members,
                std::span<const GradientBucket> buckets, bool momentum, bool sums_unseen);
   ~StepRecorder() override;
 
@@ -30,8 +30,8 @@ class StepRecorder final : public SumObserver {
   void begin_step(double begin_s, std::span<const std::int64_t> images);
   // The observer of a device's thread; passes every time on to `next`, if that is not null.
   nn::StepObserver& device(std::size_t replica, nn::StepObserver* next);
-  void ready(std::size_t replica, std::size_t bucket) override;
-  void summed(std::size_t replica, std::size_t bucket, double begin_s, double end_s) override;
+  void ready(std::size_t member, std::size_t bucket) override;
+  void summed(std::size_t member, std::size_t bucket, double begin_s, double end_s) override;
   // The time from the end of backward to the complete sums.
   void exposed(std::size_t replica, double begin_s, double end_s);
 
@@ -45,6 +45,7 @@ class StepRecorder final : public SumObserver {
   std::vector<TimelineBucket> bucket_times() const;
 
   const std::vector<const nn::Network*> networks_;
+  const std::vector<std::size_t> members_;
   const std::vector<GradientBucket> buckets_;
   const bool momentum_, sums_unseen_;
   std::vector<TimelineLayer> layers_;

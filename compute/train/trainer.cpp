@@ -54,11 +54,10 @@ void restore_statistics(nn::Network* reference) {
 
 Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
                  std::stop_token stop, RankGroup& ranks)
-    : ranks_(ranks), stop_(std::move(stop)) {
+    : ranks_(ranks), stop_(std::move(stop)), sum_(options.sum) {
   canceller_ = std::jthread([this](const std::stop_token& over) { cancel_when_stopped(over); });
   exchange_devices(devices, options);
-  divide(options.batch);
-  choose_reference();
+  divide_batch(options.batch);
   crew_ = std::make_unique<ThreadPool>(driving_cores(devices));
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
@@ -68,17 +67,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
         options.sgd, capacity, options.seed, options.kernels);
   });
   buckets_ = buckets_of(network(), options.bucket_bytes);
-  if (!alone()) {  // also for a process's only device, if other processes have some
-    ReducerChoice choice = make_reducer(replicas_, buckets_, options.sum, ranks_);
-    reducer_ = std::move(choice.reducer);
-    sum_remark_ = std::move(choice.remark);
-    std::vector<std::size_t> first;
-    for (const GradientBucket& bucket : buckets_) first.push_back(bucket.first_parameter);
-    for (const auto& replica : replicas_) replica->network().group_gradients(first);
-  }
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    locals_.push_back(std::make_unique<Local>(reducer_.get(), i, buckets_));
-  }
+  choose_members();
   send_state();
 }
 
@@ -89,7 +78,11 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   divide(loader.batch_size(step));
   grow_replicas(images_);
   if (reducer_) {
-    reducer_->begin_step(std::span(images_).subspan(first_local_, replicas_.size()));
+    member_images_.clear();
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      if (takes_part_[i]) member_images_.push_back(images_[first_local_ + i]);
+    }
+    reducer_->begin_step(member_images_);
   }
   step_begin_s_ = monotonic_s();
   if (recording_) {
@@ -125,13 +118,18 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
 }
 
 void Trainer::record(bool on) {
-  if (on && !recorder_) {
+  if (on && !recorder_fits_) {
     std::vector<const nn::Network*> networks;
-    for (const auto& replica : replicas_) networks.push_back(&replica->network());
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      networks.push_back(&replicas_[i]->network());
+      if (takes_part_[i]) members.push_back(i);
+    }
     const bool seen = !reducer_ || reducer_->observe(nullptr);
-    recorder_ = std::make_unique<StepRecorder>(networks,
+    recorder_ = std::make_unique<StepRecorder>(networks, std::move(members),
                                                reducer_ ? buckets_ : std::vector<GradientBucket>(),
                                                !sgd().velocity().empty(), !seen);
+    recorder_fits_ = true;
   }
   if (reducer_) reducer_->observe(on ? recorder_.get() : nullptr);
   recording_ = on;
@@ -177,6 +175,24 @@ void Trainer::grow_replicas(std::span<const std::int64_t> images) {
   }
 }
 
+// A device without images of a whole batch has none of a shorter one, either.
+void Trainer::divide_batch(std::int64_t batch) {
+  divided_ = 0;
+  divide(batch);
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    if (images_[i] == 0) weights_[i] = 0;
+  }
+  choose_reference();
+}
+
+std::vector<RankDevice> Trainer::idle_devices() const {
+  std::vector<RankDevice> idle;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (weights_[i] == 0) idle.push_back(devices_[i]);
+  }
+  return idle;
+}
+
 // Chooses the device whose running statistics are kept: the first with images of a full batch.
 void Trainer::choose_reference() {
   reference_ = 0;
@@ -189,8 +205,69 @@ nn::Network* Trainer::reference_network() {
   return mine ? &replicas_[reference_ - first_local_]->network() : nullptr;
 }
 
+// Chooses the replicas that take part in steps.
+void Trainer::choose_members() {
+  std::vector<bool> takes_part(replicas_.size());
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    takes_part[i] = !ranks_.single() || weights_[first_local_ + i] > 0;
+  }
+  if (takes_part == takes_part_) return;
+  takes_part_ = std::move(takes_part);
+  connect_members();
+}
+
+void Trainer::connect_members() {
+  std::vector<Replica*> members;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    if (takes_part_[i]) members.push_back(replicas_[i].get());
+  }
+  recorder_fits_ = false;
+  reducer_.reset();
+  sum_remark_.clear();
+  std::vector<std::size_t> first = {0};  // one group
+  // Also for a process's only device, if other processes have some.
+  if (members.size() > 1 || !ranks_.single()) {
+    ReducerChoice choice = make_reducer(members, buckets_, sum_, ranks_);
+    reducer_ = std::move(choice.reducer);
+    sum_remark_ = std::move(choice.remark);
+    first.clear();
+    for (const GradientBucket& bucket : buckets_) first.push_back(bucket.first_parameter);
+  }
+  if (!alone()) {
+    for (Replica* const member : members) member->network().group_gradients(first);
+  }
+  locals_.resize(replicas_.size());
+  std::size_t member = 0;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    locals_[i] =
+        takes_part_[i] ? std::make_unique<Local>(reducer_.get(), member++, buckets_) : nullptr;
+  }
+}
+
+Replica& Trainer::latest_replica() {
+  const auto member = std::find(takes_part_.begin(), takes_part_.end(), true);
+  return *replicas_[static_cast<std::size_t>(member - takes_part_.begin())];
+}
+
+// Into the first replica's host memory.
+void Trainer::take_latest_parameters() {
+  Replica& latest = latest_replica();
+  latest.read_state();
+  if (&latest != replicas_.front().get()) replicas_.front()->copy_state(latest);
+}
+
+void Trainer::update_idle_replicas() {
+  Replica& latest = latest_replica();
+  latest.read_state();
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    if (takes_part_[i]) continue;
+    replicas_[i]->copy_state(latest);
+    replicas_[i]->write_state();
+  }
+}
+
 bool Trainer::take_own_state() {
-  replicas_.front()->read_state();
+  take_latest_parameters();
   return take_own_statistics();
 }
 
@@ -215,10 +292,10 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
 
 void Trainer::take_shares(std::vector<double> weights, std::int64_t batch) {
   gather_statistics();  // the new reference continues from these
+  if (std::ranges::count(takes_part_, false) > 0) update_idle_replicas();
   weights_ = std::move(weights);
-  divided_ = 0;
-  divide(batch);
-  choose_reference();
+  divide_batch(batch);
+  choose_members();
 }
 
 // Several processes end a step together, so that they can continue together: only a step that takes
@@ -284,7 +361,7 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
   const nn::PassOptions& options = *options_;
   nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
   if (!reducer_) {
-    own.between_ops = options.between_ops;
+    if (i == 0) own.between_ops = options.between_ops;
     own.gradient_ready = options.gradient_ready;
     own.observer = observer_of(i);
     return own;
@@ -295,7 +372,7 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
     locals_[i]->countdown.gradient_ready(parameter);
   };
   if (i > 0) {
-    own.between_ops = [this, i] { reducer_->progress(i); };
+    own.between_ops = [this, i] { reducer_->progress(locals_[i]->member); };
     return own;
   }
   own.between_ops = [this] {
@@ -316,11 +393,12 @@ nn::StepObserver* Trainer::observer_of(std::size_t i) {
 
 void Trainer::finish_sums(std::size_t i) {
   const double begin_s = monotonic_s();
-  reducer_->finish(i, fault_.get_token());
+  reducer_->finish(locals_[i]->member, fault_.get_token());
   if (recording_) recorder_->exposed(i, begin_s, monotonic_s());
 }
 
 void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step) {
+  if (!takes_part_[i]) return;
   Local& local = *locals_[i];
   ReplicaStep& report = local.report;
   const std::size_t index = first_local_ + i;
@@ -340,12 +418,13 @@ void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t ste
   if (images_[index] == 0) local.countdown.all_ready();
   nn::observed(i == 0 ? options_->observer : nullptr, StepPhase::AllReduce, 0,
                [&] { finish_sums(i); });
-  report.sums = reducer_->times(i);
+  report.sums = reducer_->times(local.member);
   report.finish_s = monotonic_s() - step_begin_s_;
 }
 
 void Trainer::update(double lr) {
   run_replicas([&](std::size_t i) {
+    if (!takes_part_[i]) return;
     const double begin = monotonic_s();
     nn::StepObserver* const observer = observer_of(i);
     nn::observed(observer, StepPhase::Update, 0, [&] {

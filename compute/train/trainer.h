@@ -6,6 +6,10 @@
 // loss is the mean over the whole batch, gradients are summed over the replicas in a fixed order
 // while backward runs, and every replica makes the same update. Batch norm normalises over its own
 // slice; the running statistics of the first replica are kept, as in PyTorch's DataParallel.
+//
+// A device whose share of a whole batch is no image is idle. In a single process it takes no part
+// in steps, and its replica is brought up to date once it has images; with several processes, every
+// replica takes part in the sums and updates.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -99,12 +103,17 @@ class Trainer {
   // running statistics. For the end of a job, when other processes may not respond.
   bool take_own_state();
 
+  // The first replica of this process that takes part in steps.
+  nn::Network& latest_network() { return latest_replica().network(); }
+
   // Where the gradients of this process's GPUs are summed, and why; empty if there is nothing to
   // say.
   const std::string& sum_remark() const { return sum_remark_; }
 
   // Devices of all processes, by rank.
   const std::vector<RankDevice>& devices() const { return devices_; }
+  // Those of them that have no images of a whole batch.
+  std::vector<RankDevice> idle_devices() const;
 
   // Loads the batch, then runs forward, loss, backward and the update at learning rate `lr`. A
   // non-finite loss leaves the parameters unchanged. An error also leaves the running statistics
@@ -151,8 +160,9 @@ class Trainer {
  private:
   // A replica's part in the reduction, and its latest step.
   struct Local {
-    Local(GradientReducer* reducer, std::size_t replica, std::span<const GradientBucket> buckets)
-        : countdown(reducer, replica, buckets) {}
+    Local(GradientReducer* reducer, std::size_t number, std::span<const GradientBucket> buckets)
+        : member(number), countdown(reducer, number, buckets) {}
+    std::size_t member;  // its number in the reducer
     BucketCountdown countdown;
     ReplicaStep report;
   };
@@ -165,7 +175,13 @@ class Trainer {
   bool alone() const { return devices_.size() == 1; }
   void cancel_when_stopped(const std::stop_token& over);
   RankWait rank_wait() const { return {.stop = fault_.get_token(), .interrupted = {}}; }
+  void divide_batch(std::int64_t batch);
   void choose_reference();
+  void choose_members();
+  void connect_members();
+  Replica& latest_replica();
+  void take_latest_parameters();
+  void update_idle_replicas();
   bool take_own_statistics();
   void gather_statistics();
   void take_shares(std::vector<double> weights, std::int64_t batch);
@@ -196,9 +212,10 @@ class Trainer {
   std::vector<RankDevice> devices_;
   std::size_t first_local_ = 0;                   // of this process's first device, among all
   std::size_t reference_ = 0;                     // device whose running statistics are kept
-  std::vector<double> weights_;                   // of all devices
+  std::vector<double> weights_;                   // of all devices; 0 for idle ones
   std::unique_ptr<AutoShares> auto_shares_;       // if shares are measured
   std::vector<std::int64_t> images_;              // of the step, by device
+  std::vector<std::int64_t> member_images_;       // of the replicas that take part
   std::int64_t divided_ = 0;                      // batch size that images_ divides
   std::deque<std::int64_t> queued_images_;        // of the queued steps
   std::vector<ReplicaStep> steps_;                // latest of all devices
@@ -207,10 +224,13 @@ class Trainer {
   const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<GradientBucket> buckets_;
-  std::unique_ptr<GradientReducer> reducer_;  // null for a single device
+  const SumOptions sum_;
+  std::vector<bool> takes_part_;              // by replica; the state of others is out of date
+  std::unique_ptr<GradientReducer> reducer_;  // null if a single device takes part
   std::string sum_remark_;
-  std::vector<std::unique_ptr<Local>> locals_;
-  std::unique_ptr<StepRecorder> recorder_;  // null until steps are to be recorded
+  std::vector<std::unique_ptr<Local>> locals_;  // null for a replica that takes no part
+  std::unique_ptr<StepRecorder> recorder_;      // null until steps are to be recorded
+  bool recorder_fits_ = false;                  // the reducer it was made for
   bool recording_ = false;
   std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
   std::stop_source fault_;            // abandons work in progress: no thread waits for another

@@ -80,7 +80,7 @@ struct Wishes {
 void Trainer::exchange(bool& stop_after_epoch) {
   steps_.clear();
   if (ranks_.single()) {
-    for (const auto& local : locals_) steps_.push_back(local->report);
+    for (const auto& local : locals_) steps_.push_back(local ? local->report : ReplicaStep());
     return;
   }
   std::vector<std::byte> mine;
@@ -121,7 +121,7 @@ void Trainer::send_state() {
 }
 
 void Trainer::gather_state() {
-  replicas_.front()->read_state();
+  take_latest_parameters();
   gather_statistics();
 }
 

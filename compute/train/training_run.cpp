@@ -204,6 +204,7 @@ void TrainingRun::timed_step() {
         seconds, result.devices.empty() ? result.images : result.devices.front().images, whole);
   }
   report_step(result, seconds);
+  report_idle_devices();
   const bool due = clock_.seconds() - profile_sent_s_ >= kProfileInterval_s;
   if (profile_ && due && profile_->counted() > 0) report_profile();
 }
@@ -255,6 +256,27 @@ void TrainingRun::write_trace() {
                                   at_.steps - first_step_, request_.trace_file, steps)});
 }
 
+void TrainingRun::report_idle_devices() {
+  if (!reports()) return;
+  std::string idle;
+  for (const RankDevice& one : trainer_.idle_devices()) {
+    const std::string name = to_string(one.device);
+    idle += idle.empty() ? "" : ", ";
+    idle += ctx_.ranks().single() ? name : trf("rank {} · {}", one.rank, name);
+  }
+  if (idle == idle_devices_) return;
+  idle_devices_ = idle;
+  std::string text = tr("every device has images again");
+  if (!idle.empty() && ctx_.ranks().single()) {
+    text = trf("no images of a batch of {} for {}: left out of the steps", request_.batch, idle);
+  } else if (!idle.empty()) {
+    text =
+        trf("no images of a batch of {} for {}: takes part in the sums only", request_.batch, idle);
+  }
+  ctx_.emit(LogLine{Severity::Info, text});
+  if (!trainer_.sum_remark().empty()) ctx_.emit(LogLine{Severity::Info, trainer_.sum_remark()});
+}
+
 void TrainingRun::report_insight(const StepResult& result) {
   if (!request_.insight || !reports()) return;
   if (insight_sent_s_ && clock_.seconds() - *insight_sent_s_ < kInsightInterval_s) return;
@@ -264,8 +286,8 @@ void TrainingRun::report_insight(const StepResult& result) {
   insight_.step = at_.steps;
   take_batch(loader_, at_.step_in_epoch - 1, images, insight_);
   // Reading from a GPU would delay its next steps.
-  if (trainer_.network().device().gpu() == nullptr) {
-    take_first_layer(trainer_.network(), insight_);
+  if (trainer_.latest_network().device().gpu() == nullptr) {
+    take_first_layer(trainer_.latest_network(), insight_);
     insight_.weights_step = insight_.step;
   }
   sink_(insight_);
@@ -274,8 +296,8 @@ void TrainingRun::report_insight(const StepResult& result) {
 
 void TrainingRun::report_first_layer() {
   if (!request_.insight || !reports()) return;
-  trainer_.network().read_state();
-  take_first_layer(trainer_.network(), insight_);
+  trainer_.latest_network().read_state();
+  take_first_layer(trainer_.latest_network(), insight_);
   insight_.weights_step = at_.steps;
   sink_(insight_);
 }
@@ -516,6 +538,8 @@ void TrainingRun::finish() {
   done.changes = changes_;
   done.hidden_share = hidden_share(done.split);
   for (const RankDevice& device : trainer_.devices()) done.devices.push_back(device.device);
+  for (const RankDevice& device : trainer_.idle_devices())
+    done.idle_devices.push_back(device.device);
   sink_(done);
 }
 

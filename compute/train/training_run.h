@@ -85,6 +85,7 @@ class TrainingRun {
   bool record_due() const;
   void take_timeline(const StepResult& result, double begin_s, double seconds);
   void write_trace();
+  void report_idle_devices();
   void report_insight(const StepResult& result);
   void report_first_layer();
   std::int64_t most_queued() const;
@@ -126,6 +127,7 @@ class TrainingRun {
   Insight insight_;  // the latest
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
+  std::string idle_devices_;       // as reported last
   const std::int64_t first_step_;  // steps made before this run
   std::int64_t begun_epoch_ = 0;   // the latest epoch of which steps were made
   std::int64_t total_steps_ = 0;

@@ -26,14 +26,15 @@ struct StepsToTrain {
   std::int64_t batch = 4;
   double lr = 0.05;
   nn::SgdOptions sgd = {.momentum = 0.5, .weight_decay = 1e-3};
-  bool alternate = false;  // between the lab's kernels and the library's, as --kernels both
+  std::int64_t divided = 0;  // the batch by which images are divided, if not `batch`
+  bool alternate = false;    // between the lab's kernels and the library's, as --kernels both
 };
 
 inline TrainedSteps train_on(Machine& machine, const std::vector<Device>& devices,
                              TrainerOptions options, const StepsToTrain& run = {}) {
   const Dataset data = make_synthetic_garments(3 * run.batch - 1, run.batch + 1, 1);
   const std::vector<DeviceContext*> contexts = contexts_of(machine, devices);
-  options.batch = run.batch;
+  options.batch = run.divided > 0 ? run.divided : run.batch;
   options.sgd = run.sgd;
   nn::PassOptions pass;
   if (options.kernels.library) pass.kernels = Kernels::Library;

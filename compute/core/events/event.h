@@ -349,6 +349,7 @@ struct TrainingDone {
   StepSplit split;          // medians over the steps; meaningful for two or more devices
   double hidden_share = 0;  // share of all-reduce time hidden by backward: 1 - exposed / all
   std::vector<TrainingChanged> changes = {};  // made while it ran, oldest first
+  std::vector<Device> idle_devices = {};      // those without images of a whole batch at the end
 };
 
 // The speed of a training, measured in a few steps before it: StartTraining::probe.

@@ -95,6 +95,7 @@ void add_buckets(const StepTimeline& timeline, Json& events) {
     const TimelineBucket& bucket = timeline.buckets[b];
     if (bucket.done_s <= 0) continue;
     for (std::size_t d = 0; d < bucket.ready_s.size(); ++d) {
+      if (bucket.ready_s[d] <= 0) continue;
       const std::string id = fmt::format("{}.{}.{}", timeline.step, d, b);
       for (const bool begins : {true, false}) {
         Json json = event(begins ? "b" : "e", static_cast<int>(d),

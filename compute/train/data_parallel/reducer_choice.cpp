@@ -26,9 +26,9 @@ Maybe<nccl::Library> find_nccl(Device gpu, const SumOptions& options) {
 namespace {
 
 // Whether every device has cores of its own.
-bool all_different(std::span<const std::unique_ptr<Replica>> replicas) {
+bool all_different(std::span<Replica* const> replicas) {
   std::set<int> seen;
-  for (const auto& replica : replicas) {
+  for (Replica* const replica : replicas) {
     if (replica->device().gpu() != nullptr) return false;
     for (const int core : replica->device().info().cores) {
       if (!seen.insert(core).second) return false;
@@ -38,10 +38,9 @@ bool all_different(std::span<const std::unique_ptr<Replica>> replicas) {
 }
 
 // GPUs of one kind belong to one backend.
-bool one_kind_of_gpu(std::span<const std::unique_ptr<Replica>> replicas) {
+bool one_kind_of_gpu(std::span<Replica* const> replicas) {
   const DeviceKind kind = replicas.front()->device().device().kind;
-  return kind != DeviceKind::Cpu &&
-         std::ranges::all_of(replicas, [&](const std::unique_ptr<Replica>& replica) {
+  return kind != DeviceKind::Cpu && std::ranges::all_of(replicas, [&](Replica* replica) {
            return replica->device().device().kind == kind;
          });
 }
@@ -73,10 +72,10 @@ std::pair<std::unique_ptr<GpuSums>, std::string> choose_sums(std::span<const Gpu
           trf("gradients are summed on the GPUs by copies between them: {}", reason)};
 }
 
-ReducerChoice sum_on_gpus(std::span<const std::unique_ptr<Replica>> replicas,
+ReducerChoice sum_on_gpus(std::span<Replica* const> replicas,
                           std::span<const GradientBucket> buckets, const SumOptions& options) {
   std::vector<GpuArray> arrays;
-  for (const auto& replica : replicas) {
+  for (Replica* const replica : replicas) {
     arrays.push_back({&replica->device(), replica->network().gpu_state()->device_gradients()});
   }
   std::int64_t longest = 0;
@@ -98,7 +97,7 @@ SharedMemoryReducer::Source source_of(Replica& replica, std::span<const Gradient
 
 }  // namespace
 
-ReducerChoice make_reducer(std::span<const std::unique_ptr<Replica>> replicas,
+ReducerChoice make_reducer(std::span<Replica* const> replicas,
                            std::span<const GradientBucket> buckets, const SumOptions& options,
                            RankGroup& ranks) {
   const bool one_kind = one_kind_of_gpu(replicas);
@@ -107,9 +106,9 @@ ReducerChoice make_reducer(std::span<const std::unique_ptr<Replica>> replicas,
       one_kind ? tr("other processes take part") : tr("the devices are not all GPUs of one kind");
   if (options.way == GradientSum::Nccl) throw nccl_not_possible(reason);
   const bool any_gpu =
-      std::ranges::any_of(replicas, [](const auto& one) { return is_gpu(one->device().device()); });
+      std::ranges::any_of(replicas, [](Replica* one) { return is_gpu(one->device().device()); });
   std::vector<SharedMemoryReducer::Source> sources;
-  for (const auto& replica : replicas) sources.push_back(source_of(*replica, buckets));
+  for (Replica* const replica : replicas) sources.push_back(source_of(*replica, buckets));
   return {std::make_unique<SharedMemoryReducer>(std::move(sources), buckets, ranks,
                                                 all_different(replicas)),
           any_gpu ? trf("gradients are summed in host memory: {}", reason) : std::string()};

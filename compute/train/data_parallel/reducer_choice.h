@@ -31,7 +31,7 @@ struct ReducerChoice {
 // GPUs of one kind in one process sum in their own memory, all other devices in host memory. The
 // replicas must outlive the reducer. Throws Error(Unsupported) with the reason where NCCL is
 // requested and cannot be used.
-ReducerChoice make_reducer(std::span<const std::unique_ptr<Replica>> replicas,
+ReducerChoice make_reducer(std::span<Replica* const> replicas,
                            std::span<const GradientBucket> buckets, const SumOptions& options,
                            RankGroup& ranks);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,9 +14,11 @@
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
+#include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
@@ -164,6 +168,157 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
   // The other device contributes nothing, so either device alone gives the same result.
   EXPECT_EQ(first, second);
   EXPECT_NE(first, saved({0.5, 0.5}));
+}
+
+// Trainers of a small network with batch norm and momentum, whose batches are divided by `shares`.
+class Division {
+ public:
+  explicit Division(MachineOptions options) : machine_(std::move(options)) {}
+
+  std::unique_ptr<Trainer> trainer(const std::vector<Device>& devices, std::vector<double> shares) {
+    TrainerOptions setup;
+    setup.model = "convnet";
+    setup.batch = kBatch;
+    setup.sgd.momentum = 0.9;
+    setup.share_policy = SharePolicy::Listed;
+    setup.shares = std::move(shares);
+    return std::make_unique<Trainer>(test::contexts_of(machine_, devices), setup);
+  }
+  // The same state as in `from`, on all devices.
+  std::unique_ptr<Trainer> continued(Trainer& from, const std::vector<Device>& devices,
+                                     std::vector<double> shares) {
+    from.gather_state();
+    auto to = trainer(devices, std::move(shares));
+    std::ranges::copy(from.network().flat_parameters(), to->network().flat_parameters().begin());
+    std::ranges::copy(from.sgd().velocity(), to->sgd().velocity().begin());
+    to->sgd().set_started(from.sgd().started());
+    nn::copy_statistics(from.network().running(), to->network().running());
+    to->send_state();
+    return to;
+  }
+  std::vector<double> losses(Trainer& trainer, int steps) {
+    std::vector<double> all;
+    for (int step = 0; step < steps; ++step) {
+      all.push_back(trainer.step(loader_, step, 0.01, {}).loss);
+    }
+    all.push_back(trainer.evaluate(data_.test, {}).loss);
+    return all;
+  }
+  Machine& machine() { return machine_; }
+
+  static constexpr std::int64_t kBatch = 4;
+
+ private:
+  Machine machine_;
+  const Dataset data_ = make_synthetic_garments(4 * kBatch, 5, 0);
+  const BatchLoader loader_{data_.train, kBatch, BatchOrder::Sequential, 0};
+};
+
+TEST(DataParallel, IdleDevicesTakeNoPartInSteps) {
+  for (const Device other : {cpu(1), emulated_gpu(0)}) {
+    if (kThreadSanitizer && is_gpu(other)) break;
+    SCOPED_TRACE(to_string(other));
+    Division division({.cpu_devices = 2, .emulated_gpus = 1});
+    const auto alone = division.trainer({other}, {1});
+    const std::vector<double> expected = division.losses(*alone, 3);
+    alone->gather_state();
+    const std::vector<float> parameters(alone->network().flat_parameters().begin(),
+                                        alone->network().flat_parameters().end());
+    const auto both = division.trainer({cpu(0), other}, {0, 1});
+    ASSERT_EQ(both->idle_devices().size(), 1U);
+    EXPECT_EQ(both->idle_devices()[0].device, cpu(0));
+    EXPECT_EQ(division.losses(*both, 3), expected);
+    both->gather_state();
+    EXPECT_TRUE(std::ranges::equal(both->network().flat_parameters(), parameters));
+    const std::span<const float> velocity = both->sgd().velocity();
+    EXPECT_TRUE(std::ranges::equal(velocity, alone->sgd().velocity()));
+    EXPECT_EQ(both->network().running()[0].mean, alone->network().running()[0].mean);
+    EXPECT_EQ(both->network().running()[0].batches, 3);
+  }
+}
+
+TEST(DataParallel, DevicesThatWereIdleContinueFromTheLatestState) {
+  using Devices = std::vector<Device>;
+  for (const Devices& devices : {Devices{cpu(0), cpu(1)}, Devices{cpu(0), emulated_gpu(0)},
+                                 Devices{emulated_gpu(0), emulated_gpu(1), cpu(0)}}) {
+    if (kThreadSanitizer && is_gpu(devices[1])) break;
+    SCOPED_TRACE(to_string(devices[0]) + " and " + to_string(devices[1]));
+    Division division({.cpu_devices = 2, .emulated_gpus = 2});
+    std::vector<double> one(devices.size(), 0.0), all(devices.size(), 1.0);
+    one[1] = 1;
+    const auto changed = division.trainer(devices, one);
+    division.losses(*changed, 2);
+    const auto expected = division.continued(*changed, devices, all);
+    changed->set_shares(SharePolicy::Listed, all, Division::kBatch);
+    EXPECT_TRUE(changed->idle_devices().empty());
+    EXPECT_EQ(division.losses(*changed, 2), division.losses(*expected, 2));
+    std::vector<double> most = all;
+    most[0] = 0;
+    changed->set_shares(SharePolicy::Listed, most, Division::kBatch);
+    const auto rest = division.continued(*changed, devices, most);
+    EXPECT_EQ(division.losses(*changed, 2), division.losses(*rest, 2));
+  }
+}
+
+// A callback slows the first device down, several hundred times.
+TEST(DataParallel, AutoSharesLeaveOutADeviceThatIsTooSlow) {
+  Machine machine({.cpu_devices = 2});
+  const Dataset data = make_synthetic_garments(32, 5, 0);
+  const BatchLoader loader(data.train, 8, BatchOrder::Sequential, 0);
+  TrainerOptions setup;
+  setup.model = "mlp";
+  setup.batch = 8;
+  setup.share_policy = SharePolicy::Auto;
+  Trainer trainer(test::contexts_of(machine, {cpu(0), cpu(1)}), setup);
+  nn::PassOptions slow;
+  slow.between_ops = [] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); };
+  int steps = 0;
+  while (trainer.idle_devices().empty()) {
+    ASSERT_LT(steps, 40);
+    trainer.step(loader, steps++ % 4, 0.01, slow);
+  }
+  EXPECT_EQ(trainer.idle_devices()[0].device, cpu(0));
+  const StepResult& without = trainer.step(loader, 0, 0.01, slow);
+  EXPECT_EQ(without.devices[0].images, 0);
+  EXPECT_EQ(without.devices[0].compute_s + without.devices[0].wait_s, 0);
+  EXPECT_EQ(without.devices[1].images, 8);
+  EXPECT_EQ(without.devices[1].all_reduce_s, 0);
+  trainer.set_shares(SharePolicy::Equal, {}, 8);
+  EXPECT_EQ(trainer.step(loader, 1, 0.01, {}).devices[0].images, 4);
+}
+
+TEST(DataParallel, ReportsIdleDevices) {
+  StartTraining request = request_for("mlp", 3);
+  request.share_policy = SharePolicy::Listed;
+  request.shares = {0, 1, 1};
+  request.timeline = true;
+  const auto probe = trained(request, 3);
+  EXPECT_EQ(probe->all<TrainingDone>().at(0).idle_devices, std::vector{cpu(0)});
+  std::string text;
+  for (const LogLine& line : probe->all<LogLine>()) text += line.text + '\n';
+  EXPECT_NE(text.find("no images of a batch of 64 for cpu:0: left out of the steps"),
+            std::string::npos)
+      << text;
+  const StepTimeline timeline = probe->all<StepTimeline>().back();
+  ASSERT_FALSE(timeline.buckets.empty());
+  EXPECT_EQ(timeline.buckets[0].ready_s[0], 0);
+  EXPECT_GT(timeline.buckets[0].ready_s[1], 0);
+  EXPECT_GT(timeline.buckets[0].ready_s[2], 0);
+}
+
+TEST(DataParallel, ShowsTheWeightsOfADeviceThatTrains) {
+  const auto weights = [](StartTraining request) {
+    request.steps = 1;
+    request.insight = true;
+    return trained(request, 2)->all<Insight>().at(0).weights;
+  };
+  StartTraining request = request_for("mlp", 2);
+  request.share_policy = SharePolicy::Listed;
+  request.shares = {0, 1};
+  const std::vector<float> shown = weights(request);
+  StartTraining alone = request_for("mlp", 1);
+  alone.devices = {cpu(1)};
+  EXPECT_EQ(shown, weights(alone));
 }
 
 TEST(DataParallel, ContinuesFromACheckpointBitForBit) {

@@ -392,6 +392,8 @@ def case_train(program, home):
         (["--model", "lenet", "--steps", "3", "--resume", checkpoints, *IMAGES], "step.loss"),
         (["--model", "resnet18", "--steps", "1", *TWO_DEVICES, *FEW_IMAGES],
          "step.devices", "train done.split", "train done.hidden_share"),
+        (["--model", "mlp", "--steps", "2", "--shares", "1,0", *TWO_DEVICES, *IMAGES],
+         "train done.idle_devices"),
         (["--model", "resnet18", "--steps", "1", "--dtype", "bf16", *FEW_IMAGES], "step.loss"),
         (["--model", "resnet18", "--steps", "2", "--kernels", "both", *FEW_IMAGES],
          "train done.profile.steps"),

@@ -33,16 +33,16 @@ void DeviceTracks::start(const std::vector<DeviceStep>& devices) {
   parts_.resize(devices.size());
 }
 
-// Another division: the times so far are of steps on other devices.
+// Another division: times and images so far are of steps on other devices.
 void DeviceTracks::restart_if_others_idle(const std::vector<DeviceStep>& devices) {
   bool changed = false;
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     const bool idle = devices[i].images == 0;
     changed = changed || idle != tracks_[i].idle;
     tracks_[i].idle = idle;
-    if (idle) averages_[i] = Averages();
   }
   if (!changed) return;
+  averages_.assign(averages_.size(), Averages());
   timed_ = 0;
   longest_s_.clear();
   for (std::vector<StepParts>& ring : parts_) ring.clear();

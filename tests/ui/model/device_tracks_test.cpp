@@ -124,6 +124,8 @@ TEST(DeviceTracks, LeaveIdleDevicesOutOfTheMean) {
   EXPECT_TRUE(tracks.all()[1].idle);
   EXPECT_EQ(tracks.all()[1].images, 0) << "not the mean of earlier steps";
   EXPECT_EQ(tracks.all()[1].share, 0);
+  EXPECT_EQ(tracks.all()[0].images, 256) << "so that the images add up to the batch";
+  EXPECT_EQ(tracks.all()[0].share, 1);
   EXPECT_DOUBLE_EQ(tracks.mean_parts().compute_s, 0.2);
   EXPECT_DOUBLE_EQ(tracks.longest_step_s(), 0.2);
 }

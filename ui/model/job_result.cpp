@@ -18,6 +18,13 @@ std::string with_steadiness(const std::string& text, const Measured& measured) {
   return is_unsteady(measured) ? trf("{}, unsteady", text) : text;
 }
 
+// The result of the first device, and how many others have one.
+std::string with_other_devices(const std::string& first, std::size_t others) {
+  if (others == 0) return first;
+  return others == 1 ? trf("{}; 1 more device measured", first)
+                     : trf("{}; {} more devices measured", first, others);
+}
+
 }  // namespace
 
 // The figures of the first device, and how many others have some.
@@ -33,11 +40,9 @@ std::string result_of(const TourResults& results) {
     }
   }
   if (values.empty()) return "";
-  std::string first =
+  const std::string first =
       fmt::format("{} {}", lab::to_string(results.figures.front().device), fmt::join(values, ", "));
-  if (others.empty()) return first;
-  return others.size() == 1 ? trf("{}; 1 more device measured", first)
-                            : trf("{}; {} more devices measured", first, others.size());
+  return with_other_devices(first, others.size());
 }
 
 namespace {
@@ -83,10 +88,13 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
   }
   if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
-  // As the page's sentence: the lab's fastest kernel at the largest size, or without one a library.
+  // As the page's sentence on the first device: the lab's fastest kernel at the largest size, or
+  // without one a library.
+  const std::vector<Device> devices = results.devices();
   const MatmulSample* best = nullptr;
   bool library = false;
   for (const KernelResults& kernel : results.kernels) {
+    if (kernel.device != devices.front()) continue;
     const MatmulSample* sample = kernel.at(results.largest_size(kernel.device));
     if (sample == nullptr || (best != nullptr && kernel.library && !library)) continue;
     if (best == nullptr || (library && !kernel.library) || sample->gflops > best->gflops) {
@@ -97,10 +105,12 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
   if (best == nullptr) return "";
   const auto rung = std::ranges::find(rungs, best->kernel, &RungInfo::name);
   const bool titled = rung != rungs.end() && !rung->title.empty();
-  return with_steadiness(
-      trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-          titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
-      best->time);
+  return with_other_devices(
+      with_steadiness(
+          trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
+              titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
+          best->time),
+      devices.size() - 1);
 }
 
 namespace {

@@ -403,9 +403,10 @@ TEST(MatmulResults, TheLogNamesTheKernelOfTheSentence) {
   Model model =
       matmul_job({matmul_sample(cpu(), "simd", 256, 117), matmul_sample(cpu(), "tiled", 1024, 109),
                   matmul_sample(cpu(), "simd", 1024, 84), matmul_sample(cpu(), "onednn", 1024, 300),
-                  JobFinished{}});
+                  matmul_sample(cpu(1), "simd", 1024, 111), JobFinished{}});
   EXPECT_EQ(model.log().back().text,
-            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0");
+            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0; 1 "
+            "more device measured");
 }
 
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {

@@ -1,6 +1,5 @@
 #pragma once
 // GPUs that several processes of one host compute on.
-#include <span>
 #include <string>
 #include <vector>
 

@@ -82,6 +82,7 @@ std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns
       "{:.3g}",
       s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], accuracy_text(s.accuracy[i]),
       s.lr[i]);
+  if (!run.timed()) return text;
   const std::string time = format_seconds(s.t_s[i]);
   if (s.weight[i] < 1) {
     return text + '\n' +
@@ -90,12 +91,15 @@ std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns
   return text + '\n' + trf("{} images/s, {} of training", format_si(s.images_per_s[i], ""), time);
 }
 
-std::string point_text(const Panel& /*p*/, const TrainingRun& /*run*/, const EpochColumns& e,
+std::string point_text(const Panel& /*p*/, const TrainingRun& run, const EpochColumns& e,
                        std::size_t i) {
-  return trf(
-      "epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}\n{} of training, {} images/s",
-      e.epoch[i], e.train_loss[i], accuracy_text(e.train_acc[i]), accuracy_text(e.test_acc[i]),
-      format_seconds(e.seconds[i]), format_si(e.images_per_s[i], ""));
+  const std::string text =
+      trf("epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}", e.epoch[i],
+          e.train_loss[i], accuracy_text(e.train_acc[i]), accuracy_text(e.test_acc[i]));
+  if (!run.timed()) return text;
+  return text + '\n' +
+         trf("{} images/s, {} of training", format_si(e.images_per_s[i], ""),
+             format_seconds(e.seconds[i]));
 }
 
 // Draws one run over steps or epochs.

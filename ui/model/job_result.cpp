@@ -42,59 +42,73 @@ std::string result_of(const TourResults& results) {
   if (values.empty()) return "";
   const std::string first =
       fmt::format("{} {}", lab::to_string(results.figures.front().device), fmt::join(values, ", "));
-  return with_other_devices(first, others.size());
+  return with_other_devices(is_unsteady(results) ? trf("{}, unsteady", first) : first,
+                            others.size());
+}
+
+bool is_unsteady(const TourResults& results) {
+  return std::ranges::any_of(results.figures, [](const TourFigure& figure) {
+    return figure.missing.empty() && figure.unstable && figure.n > 1;
+  });
 }
 
 namespace {
 
-// The fastest sample of any operation: "read cpu:0, 2 threads, arrays of 1.00 MiB, at 31.2 GB/s".
-std::string fastest_transfer(const TransferResults& results) {
-  const TransferCase* of = nullptr;
-  const MeasuredTransfer* best = nullptr;
-  for (const TransferCase& c : results.cases) {
-    for (const MeasuredTransfer& s : c.samples) {
-      if (best != nullptr && s.gb_per_s <= best->gb_per_s) continue;
-      best = &s;
-      of = &c;
+// The sample that stands for a run of transfers.
+struct BestTransfer {
+  const TransferCase* of = nullptr;  // null for a copy
+  const MeasuredTransfer* sample = nullptr;
+};
+
+BestTransfer best_transfer(const TransferResults& results) {
+  BestTransfer best;
+  const std::vector<std::int64_t>& sizes = results.copy_sizes();
+  const auto offer = [&](const TransferCase* of, const MeasuredTransfer* sample) {
+    if (sample == nullptr) return;
+    if (best.sample == nullptr || sample->gb_per_s > best.sample->gb_per_s) best = {of, sample};
+  };
+  if (!sizes.empty()) {
+    for (const auto& [from, to] : results.pairs()) {
+      offer(nullptr, results.best_copy(from, to, sizes.back()));
     }
+    return best;
   }
-  if (best == nullptr) return "";
-  return with_steadiness(trf("{}, arrays of {}, at {}", of->label(true), format_bytes(best->bytes),
-                             format_si(best->gb_per_s * 1e9, "B/s")),
-                         *best);
+  for (const TransferCase& c : results.cases) {
+    for (const MeasuredTransfer& s : c.samples) offer(&c, &s);
+  }
+  return best;
 }
 
 }  // namespace
 
+// A case is named as in "read cpu:0, 2 threads, arrays of 1.00 MiB, at 31.2 GB/s".
 std::string result_of(const TransferResults& results) {
-  const std::vector<std::int64_t>& sizes = results.copy_sizes();
-  if (sizes.empty()) return fastest_transfer(results);
-  const MeasuredTransfer* best = nullptr;
-  for (const auto& [from, to] : results.pairs()) {
-    const MeasuredTransfer* copy = results.best_copy(from, to, sizes.back());
-    if (copy != nullptr && (best == nullptr || copy->gb_per_s > best->gb_per_s)) best = copy;
-  }
+  const auto [of, best] = best_transfer(results);
   if (best == nullptr) return "";
   const std::string rate = format_si(best->gb_per_s * 1e9, "B/s");
-  return with_steadiness(results.pairs().size() == 1
-                             ? trf("copies of {} at {}", format_bytes(best->bytes), rate)
-                             : trf("copies of {} at best {}, {} to {}", format_bytes(best->bytes),
-                                   rate, lab::to_string(best->from), lab::to_string(best->to)),
+  const std::string size = format_bytes(best->bytes);
+  return with_steadiness(of != nullptr ? trf("{}, arrays of {}, at {}", of->label(true), size, rate)
+                         : results.pairs().size() == 1
+                             ? trf("copies of {} at {}", size, rate)
+                             : trf("copies of {} at best {}, {} to {}", size, rate,
+                                   lab::to_string(best->from), lab::to_string(best->to)),
                          *best);
 }
 
-std::string result_of(const MatmulResults& results, const std::vector<RungInfo>& rungs) {
-  if (const TogetherSpeedup* best = results.best_speedup()) {
-    return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
-  }
-  if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
-  // As the page's sentence on the first device: the lab's fastest kernel at the largest size, or
-  // without one a library.
-  const std::vector<Device> devices = results.devices();
+bool is_unsteady(const TransferResults& results) {
+  const MeasuredTransfer* best = best_transfer(results).sample;
+  return best != nullptr && is_unsteady(*best);
+}
+
+namespace {
+
+// As the page's sentence on the first device: the lab's fastest kernel at the largest size, or
+// without one a library; null without a sample.
+const MatmulSample* best_product(const MatmulResults& results) {
   const MatmulSample* best = nullptr;
   bool library = false;
   for (const KernelResults& kernel : results.kernels) {
-    if (kernel.device != devices.front()) continue;
+    if (kernel.device != results.kernels.front().device) continue;
     const MatmulSample* sample = kernel.at(results.largest_size(kernel.device));
     if (sample == nullptr || (best != nullptr && kernel.library && !library)) continue;
     if (best == nullptr || (library && !kernel.library) || sample->gflops > best->gflops) {
@@ -102,6 +116,17 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
       library = kernel.library;
     }
   }
+  return best;
+}
+
+}  // namespace
+
+std::string result_of(const MatmulResults& results, const std::vector<RungInfo>& rungs) {
+  if (const TogetherSpeedup* best = results.best_speedup()) {
+    return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
+  }
+  if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
+  const MatmulSample* best = best_product(results);
   if (best == nullptr) return "";
   const auto rung = std::ranges::find(rungs, best->kernel, &RungInfo::name);
   const bool titled = rung != rungs.end() && !rung->title.empty();
@@ -110,7 +135,13 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
           trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
               titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
           best->time),
-      devices.size() - 1);
+      results.devices().size() - 1);
+}
+
+bool is_unsteady(const MatmulResults& results) {
+  if (!results.speedups.empty()) return results.best_speedup() == nullptr;
+  const MatmulSample* best = best_product(results);
+  return best != nullptr && is_unsteady(best->time);
 }
 
 namespace {
@@ -128,29 +159,47 @@ std::string predicted_result(const ScalingResults& results) {
 
 }  // namespace
 
-std::string result_of(const ScalingResults& results) {
-  // The measured points of a prediction are of an earlier job.
-  if (!results.request.measure) return predicted_result(results);
+namespace {
+
+// The measured point of the most devices with cores of their own, and that of one.
+struct MeasuredPoints {
   const ScalingPoint *best = nullptr, *alone = nullptr;
-  bool unsteady = false;
+  bool unsteady = false;  // the best
+};
+
+MeasuredPoints measured_points(const ScalingResults& results) {
+  MeasuredPoints found;
   for (const ScalingMode mode : {ScalingMode::Strong, ScalingMode::Weak}) {
     const ScalingCurve& curve = results.measured(mode);
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const ScalingPoint& point = curve.points[i];
-      if (point.devices == 1) alone = &point;
+      if (point.devices == 1) found.alone = &point;
       if (point.devices < 2 || point.shares_cores) continue;
-      if (best != nullptr && point.devices <= best->devices) continue;
-      best = &point;
-      unsteady = curve.is_unsteady(i);
+      if (found.best != nullptr && point.devices <= found.best->devices) continue;
+      found.best = &point;
+      found.unsteady = curve.is_unsteady(i);
     }
   }
-  if (best != nullptr) {
-    return unsteady
+  return found;
+}
+
+}  // namespace
+
+std::string result_of(const ScalingResults& results) {
+  // The measured points of a prediction are of an earlier job.
+  if (!results.request.measure) return predicted_result(results);
+  const MeasuredPoints points = measured_points(results);
+  if (const ScalingPoint* best = points.best) {
+    return points.unsteady
                ? trf("{:.2f} times as fast on {} devices, unsteady", best->speedup, best->devices)
                : trf("{:.2f} times as fast on {} devices", best->speedup, best->devices);
   }
-  if (alone == nullptr) return "";
-  return trf("{} images/s on one device", format_si(alone->images_per_s, ""));
+  if (points.alone == nullptr) return "";
+  return trf("{} images/s on one device", format_si(points.alone->images_per_s, ""));
+}
+
+bool is_unsteady(const ScalingResults& results) {
+  return results.request.measure && measured_points(results).unsteady;
 }
 
 std::string result_of(const TrainingRun& run) {
@@ -169,7 +218,12 @@ std::string result_of(const TrainingRun& run) {
 }
 
 std::string result_of(const LessonRun& run) {
-  return run.done ? run.done->sentence : "";
+  if (!run.done) return "";
+  return is_unsteady(run) ? tr("measured, too unsteady to conclude from") : run.done->sentence;
+}
+
+bool is_unsteady(const LessonRun& run) {
+  return run.done && !run.done->why_open.empty();
 }
 
 }  // namespace lab::ui

@@ -20,6 +20,13 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
 // The most devices with cores of their own; of a prediction, the most devices.
 std::string result_of(const ScalingResults& results);
 std::string result_of(const TrainingRun& run);  // accuracy, otherwise loss, and speed
-std::string result_of(const LessonRun& run);    // its conclusion
+std::string result_of(const LessonRun& run);    // its conclusion, if it has one
+
+// Whether the figures in that result are too unsteady to conclude from.
+bool is_unsteady(const TourResults& results);
+bool is_unsteady(const TransferResults& results);
+bool is_unsteady(const MatmulResults& results);
+bool is_unsteady(const ScalingResults& results);
+bool is_unsteady(const LessonRun& run);
 
 }  // namespace lab::ui

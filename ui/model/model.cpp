@@ -196,6 +196,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.code = p.code;
   state.seconds = p.seconds;
   const std::string result = p.outcome == Outcome::Failed ? "" : result_of_job();
+  const bool unsteady = p.outcome == Outcome::Done && is_job_unsteady();
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
@@ -204,7 +205,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();
   }
-  add_end(e.job, p, result);
+  add_end(e.job, p, result, unsteady);
   job_spans_.push_back({job_->page, job_->started_t_s, e.t_s});
   if (job_spans_.size() > kJobSpans) job_spans_.pop_front();
   job_.reset();
@@ -468,6 +469,22 @@ std::string Model::result_of_job() {
   }
 }
 
+// Whether nothing should be concluded from that.
+bool Model::is_job_unsteady() {
+  switch (job_->page) {
+    case Page::Tour: return is_unsteady(tour_.current);
+    case Page::Transfers: return is_unsteady(transfers_.now());
+    case Page::Matmul: return is_unsteady(matmul_.now());
+    case Page::Scaling: return is_unsteady(scaling_.current);
+    case Page::Learn: {
+      const auto& command = state(Page::Learn).command;
+      const auto* lesson = command ? std::get_if<StartLesson>(&*command) : nullptr;
+      return lesson != nullptr && is_unsteady(lesson_runs_[lesson->lesson]);
+    }
+    default: return false;
+  }
+}
+
 std::string Model::result_of_lesson() {
   const auto& command = state(Page::Learn).command;
   const auto* lesson = command ? std::get_if<StartLesson>(&*command) : nullptr;
@@ -481,7 +498,7 @@ std::string Model::result_of_statements() {
   return last.tensor ? describe(last) : "";
 }
 
-void Model::add_end(JobId job, const JobFinished& p, const std::string& result) {
+void Model::add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady) {
   const auto add = [&](Severity severity, std::string text) {
     LogEntry& entry = add_log(job, severity, std::move(text));
     entry.seconds = p.seconds;
@@ -500,8 +517,9 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result) 
                                           ? trf("{} done with warnings", job_->title)
                                           : trf("{} done with warnings: {}", job_->title, result));
       }
-      return add(Severity::Info, result.empty() ? trf("{} done", job_->title)
-                                                : trf("{} done: {}", job_->title, result));
+      return add(
+          unsteady ? Severity::Warning : Severity::Info,
+          result.empty() ? trf("{} done", job_->title) : trf("{} done: {}", job_->title, result));
     case Outcome::Cancelled:
       return add(Severity::Info, result.empty()
                                      ? trf("{} stopped on request", job_->title)

@@ -263,9 +263,10 @@ class Model {
   void finish_statements(const JobFinished& p);
   // What the running job has measured, in a few words.
   std::string result_of_job();
+  bool is_job_unsteady();
   std::string result_of_lesson();
   std::string result_of_statements();
-  void add_end(JobId job, const JobFinished& p, const std::string& result);
+  void add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   bool warned(JobId job) const;  // whether the log holds a warning of the job
   bool diverged(JobId job) const;

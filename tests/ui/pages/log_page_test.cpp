@@ -276,15 +276,70 @@ TEST(LogPage, DividesThisSessionFromEarlierOnes) {
   EXPECT_TRUE(lab.visible("log/earlier"));
   EXPECT_EQ(lines_of(lab), std::vector<std::string>{"Ladder done"});
   EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
-  lab.click("log/open/matmul");
-  EXPECT_EQ(lab.view.page, Page::Matmul);
+  EXPECT_EQ(lab.backend.find("log/beginning")->label, "No job has run in this session.");
+  EXPECT_FALSE(lab.visible("log/open/matmul")) << "the list is not empty";
   model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
   model.apply(event(1, 2, JobFinished{}));
   lab.show(std::move(model));
   lab.open(Page::Log);
-  EXPECT_FALSE(lab.visible("log/open/matmul"));
+  EXPECT_FALSE(lab.visible("log/beginning"));
   EXPECT_LT(lab.backend.find("log/line/0")->max.y, lab.backend.find("log/earlier")->min.y);
   EXPECT_LT(lab.backend.find("log/earlier")->max.y, lab.backend.find("log/line/1")->min.y);
+}
+
+TEST(LogPage, JoinsSentencesWithTheirLoad) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Lesson", StartLesson{"log", {}, {}, {}}}));
+  model.apply(event(1, 2, LessonEvent{"log", LessonDone{"It wins from N = 22 on.", {}}}));
+  model.apply(event(1, 3, CoresShared{0.59}));
+  model.apply(event(1, 4, JobFinished{}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_EQ(lines_of(lab), std::vector<std::string>{
+                               "Lesson done: It wins from N = 22 on; other programs or the host "
+                               "took 59 % of the cores' time"});
+}
+
+TEST(LogPage, WarnsOfResultsThatNothingFollowsFrom) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Lesson", StartLesson{"log", {}, {}, {}}}));
+  LessonDone done{"Logging every norm took 0.86 times as long.", {}};
+  done.why_open = "The machine was too busy to judge the guess.";
+  model.apply(event(1, 2, LessonEvent{"log", done}));
+  model.apply(event(1, 3, JobFinished{}));
+  EXPECT_EQ(model.log().back().severity, Severity::Warning);
+  EXPECT_EQ(model.log().back().text, "Lesson done: measured, too unsteady to conclude from");
+  model.apply(event(2, 4, JobStarted{"Tour", StartTour{}}));
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  model.apply(event(2, 5, peak));
+  model.apply(event(2, 6, JobFinished{}));
+  EXPECT_EQ(model.log().back().severity, Severity::Info);
+  peak.unstable = true;
+  model.apply(event(3, 7, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(3, 8, peak));
+  model.apply(event(3, 9, JobFinished{}));
+  EXPECT_EQ(model.log().back().severity, Severity::Warning);
+  EXPECT_TRUE(model.log().back().text.ends_with(", unsteady")) << model.log().back().text;
+}
+
+TEST(LogPage, CopiesOnlyLinesThatThereAre) {
+  Lab lab(model_of_jobs(1));
+  lab.open(Page::Log);
+  EXPECT_TRUE(lab.backend.find("log/copy")->enabled);
+  lab.view.forms.log.filter = "no such line";
+  lab.frames(2);
+  EXPECT_FALSE(lab.backend.find("log/copy")->enabled);
+}
+
+TEST(LogPage, TheTooltipOfALineLeavesItReadable) {
+  Lab lab(model_of_jobs(1));
+  lab.open(Page::Log);
+  const ui::WidgetRect line = *lab.backend.find("log/line/0");
+  lab.backend.move_to({line.min.x + 200, (line.min.y + line.max.y) / 2});
+  lab.frames(60);
+  const ui::WidgetRect* tooltip = lab.backend.find("tooltip");
+  ASSERT_NE(tooltip, nullptr);
+  EXPECT_GE(tooltip->min.y, line.max.y);
 }
 
 TEST(LogPage, ConfirmsThatLinesWereCopied) {

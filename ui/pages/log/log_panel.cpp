@@ -37,10 +37,18 @@ bool contains_text(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
+// Without a full stop, where more follows.
+std::string without_stop(std::string text) {
+  for (const std::string_view stop : {".", "。"}) {
+    if (text.ends_with(stop)) text.resize(text.size() - stop.size());
+  }
+  return text;
+}
+
 std::string text_of(const LogEntry& entry) {
   if (entry.others > 0) {
-    return trf("{}; other programs or the host took {} of the cores' time", entry.text,
-               percent(entry.others));
+    return trf("{}; other programs or the host took {} of the cores' time",
+               without_stop(entry.text), percent(entry.others));
   }
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
@@ -134,9 +142,13 @@ void tools(const Panel& p) {
   };
   const auto copy = [&](float width) {
     const bool copied = p.ui.time_s < form.copied_until_s;
+    const bool any = std::ranges::any_of(
+        p.model.log(), [&](const LogEntry& entry) { return passes(form, entry); });
     if (button(p.ui, "log/copy", copied ? tr("Copied") : tr("Copy these lines"),
-               {.enabled = !p.model.log().empty(),
-                .hint = tr("Copies them to the clipboard."),
+               {.enabled = any,
+                .hint = any                     ? tr("Copies them to the clipboard.")
+                        : p.model.log().empty() ? tr("There is no line yet.")
+                                                : tr("No line matches the filter."),
                 .width = width})) {
       ImGui::SetClipboardText(as_text(p).c_str());
       constexpr double kShown_s = 3;
@@ -199,7 +211,9 @@ void page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
   record(ui, item, path, "button", name);
 }
 
-void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 pos, float right) {
+// `height`: of the line, in pixels.
+void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 pos, float right,
+                     float height) {
   Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* mono = ui.fonts.mono;
@@ -212,7 +226,7 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
   if (notes == 0 && !has_details(entry)) return;
   std::set<JobId>& open = p.view.forms.log.open;
   const std::string path = fmt::format("log/job/{}", entry.job);
-  const Item item = control_at(path, pos, {right, pos.y + ui.px(20)});
+  const Item item = control_at(path, pos, {right, pos.y + std::max(height, ui.px(20))});
   if (item.pressed && open.erase(entry.job) == 0) open.insert(entry.job);
   const bool is_open = open.contains(entry.job);
   draw_icon(list, is_open ? kIconChevronDown : kIconChevronRight,
@@ -220,11 +234,10 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
             styled(item.hovered ? ui.theme->text : ui.theme->muted));
   focus_ring(ui, item, ui.px(4));
   record(ui, item, path, "foldout", entry.text, is_open ? "open" : "closed");
-  if (item.hovered) {
-    show_tooltip(ui, notes == 0   ? std::string(tr("How to run it again"))
-                     : notes == 1 ? std::string(tr("1 note"))
-                                  : trf("{} notes", notes));
-  }
+  hint_at(ui, pos, {right, pos.y + height},
+          notes == 0   ? std::string(tr("How to run it again"))
+          : notes == 1 ? std::string(tr("1 note"))
+                       : trf("{} notes", notes));
 }
 
 // Below the line of a job that is open: its settings, the same job in a terminal, and a button that
@@ -297,7 +310,7 @@ void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   }
   list->AddText(font, font->FontSize, {pos.x + left, pos.y},
                 styled(indented ? ui.theme->muted : ui.theme->text), lines.c_str(), nullptr, width);
-  if (entry.seconds) draw_end_of_job(p, entry, notes, pos, right);
+  if (entry.seconds) draw_end_of_job(p, entry, notes, pos, right, size.y);
 }
 
 void draw_running(const Panel& p) {
@@ -347,10 +360,16 @@ void draw_divider(const Panel& p, const char* path, const char* text) {
   ImGui::GetWindowDrawList()->AddLine({left, y}, {right, y}, styled(ui.theme->border));
 }
 
-// Nothing has run yet in this session: where to begin.
+// Nothing has run yet in this session: where to begin, unless earlier jobs show that.
 void draw_beginning(const Panel& p) {
   Ui& ui = p.ui;
-  muted(ui, tr("No job has run in this session. Jobs report their progress and results here."));
+  const bool earlier = !p.model.log().empty();
+  const char* const text =
+      earlier ? tr("No job has run in this session.")
+              : tr("No job has run in this session. Jobs report their progress and results here.");
+  muted(ui, text);
+  record_item(ui, "log/beginning", "text", text);
+  if (earlier) return;
   for (const Page page : {Page::Tour, Page::Matmul}) {
     if (page != Page::Tour) ImGui::SameLine(0, ui.px(8));
     if (button(ui, fmt::format("log/open/{}", key_of(page)),

@@ -107,6 +107,12 @@ bool input_text(Ui& ui, std::string_view path, std::string_view label, std::stri
   return changed;
 }
 
+void put_cursor_at_end() {
+  if (ImGuiInputTextState* state = ImGui::GetInputTextState(ImGui::GetItemID())) {
+    state->ClearSelection();
+  }
+}
+
 void field_error(Ui& ui, std::string_view path, std::string_view sentence) {
   if (sentence.empty()) return;
   const std::string text(sentence);

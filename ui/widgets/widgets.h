@@ -143,6 +143,9 @@ struct TextOptions {
 bool input_text(Ui& ui, std::string_view path, std::string_view label, std::string& value,
                 std::string_view hint = {}, std::string_view placeholder = {},
                 const TextOptions& options = {});
+// In a text field that was drawn last and has just got the keyboard: keeps its text from being
+// replaced by the next character typed.
+void put_cursor_at_end();
 // What is wrong with the control above and what it accepts, recorded under `path`.
 void field_error(Ui& ui, std::string_view path, std::string_view sentence);
 // An open combo records its choices as "<path>/<choice>", kind "option"; a segmented control

@@ -120,13 +120,12 @@ TEST(MemoryPage, NamesThePagesWhoseJobsRan) {
   EXPECT_TRUE(lab.visible("memory/plot/used/band/Transfers")) << "still running";
 }
 
-TEST(MemoryPage, TakesAnExampleAsTheStatement) {
+TEST(MemoryPage, AnExampleRunsWhenClicked) {
   Lab lab(Model(machine_of(2)), 1, {1280, 1000});
   lab.open(Page::Memory);
   lab.click("memory/example/1");
   EXPECT_EQ(lab.view.forms.memory.statement, "X = ones(2, 3); Y = X.copy_to(cpu:1)")
       << "there is no X yet";
-  lab.click("memory/run_statement");
   ASSERT_EQ(lab.sent<RunTensorCode>().size(), 1U);
   const auto statements = lab.sent<RunTensorCode>()[0].statements;
   ASSERT_EQ(statements.size(), 2U);
@@ -204,6 +203,7 @@ TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
   lab.open(Page::Memory);
   lab.click("memory/example/1");
   EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1)");
+  lab.view.sent_after = -1;
   lab.click("memory/example/4");
   EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1); Z = Y + Y; del Z");
 }
@@ -288,14 +288,67 @@ TEST(MemoryPage, ExplainsAFailedStatementOnceAndUntilItIsEdited) {
   lab.model.apply(
       event(1, 2, JobFinished{Outcome::Failed, 0, "no tensor is named X", Errc::NotFound}));
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("memory/statement_error")->label, "no tensor is named X");
+  EXPECT_EQ(lab.backend.find("memory/statement_error")->label, "No tensor is named X.");
+  EXPECT_TRUE(lab.visible("memory/example/0"));
   EXPECT_FALSE(lab.visible("memory/error"));
   EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
   EXPECT_EQ(lab.backend.find("memory/statements")->min.y, top) << "nothing moves";
   lab.view.forms.memory.statement = "Z = X";
   lab.frames(3);
   EXPECT_FALSE(lab.visible("memory/statement_error"));
-  EXPECT_TRUE(lab.visible("memory/example/0"));
+  EXPECT_FALSE(lab.visible("memory/error")) << "the results explain it";
+  EXPECT_EQ(lab.backend.find("memory/statements")->min.y, top) << "nothing moves";
+}
+
+// By real keys: the field has the keyboard after a faulty statement, a failed one and one that ran.
+TEST(MemoryPage, TheStatementKeepsTheKeyboard) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  const std::string& field = lab.view.forms.memory.statement;
+  const auto enter = [&] {
+    lab.press(GLFW_KEY_ENTER);
+    lab.frames(3);
+  };
+  lab.click("memory/statement");
+  lab.type("X = ones(2");
+  enter();
+  EXPECT_TRUE(lab.sent<RunTensorCode>().empty());
+  EXPECT_TRUE(lab.visible("memory/statement_error"));
+  lab.type(", 3)");
+  EXPECT_EQ(field, "X = ones(2, 3)") << "the text is there to be edited";
+  EXPECT_FALSE(lab.visible("memory/statement_error"));
+  JobId job = 0;
+  for (const Outcome outcome : {Outcome::Done, Outcome::Failed}) {
+    if (outcome == Outcome::Failed) lab.type("Y");
+    enter();
+    lab.model.apply(event(++job, 1, JobStarted{"Statements", lab.sent<RunTensorCode>().back()}));
+    lab.frames(3);
+    lab.model.apply(event(job, 2, JobFinished{outcome, 0, "Y is not defined", Errc::NotFound}));
+    lab.frames(4);
+  }
+  ASSERT_EQ(lab.sent<RunTensorCode>().size(), 2U);
+  EXPECT_EQ(field, "Y");
+  lab.type("2");
+  EXPECT_EQ(field, "Y2");
+  lab.press(GLFW_KEY_UP);
+  EXPECT_EQ(field, "Y");
+  lab.press(GLFW_KEY_UP);
+  EXPECT_EQ(field, "X = ones(2, 3)");
+}
+
+TEST(MemoryPage, TheFormBlamesOnlyWhatTheUserChose) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  TensorList full;
+  full.tensors = {tensor(1, cpu(0), 6 * kGiB)};
+  lab.model.apply(event(0, 1, full));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("memory/form_note"));
+  EXPECT_FALSE(lab.visible("memory/form_error"));
+  EXPECT_FALSE(lab.backend.find("memory/make")->enabled);
+  lab.view.forms.memory.shape = "2048,2048";
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("memory/form_error"));
 }
 
 TEST(MemoryPage, KeepsThePlotInSightBelowALongHistory) {

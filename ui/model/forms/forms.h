@@ -47,14 +47,19 @@ struct MemoryForm {
   };
   std::vector<std::string> entered;  // statements sent, oldest first; not saved
   bool typing = false;               // the field has the keyboard; not saved
+  bool keep_keyboard = false;        // the field should have it again; not saved
   std::optional<Sent> sent;          // whose outcome is not known yet; not saved
   struct Failed {
     std::string statement, error;
   };
   std::optional<Failed> failed;   // shown at the field until it is edited; not saved
   std::optional<JobId> creating;  // the page's last job before the tensor asked for; not saved
-  int copy_to = 1;                // position in MachineInfo::devices
-  std::set<TensorId> selected;    // not saved
+  // The settings of the new tensor as drawn last, and whether the user changed them since they were
+  // acceptable; not saved.
+  std::string drawn;
+  bool edited = false;
+  int copy_to = 1;              // position in MachineInfo::devices
+  std::set<TensorId> selected;  // not saved
 };
 
 // A form holds the request that it produces. Input that a page represents differently, such as
@@ -202,6 +207,7 @@ struct LearnForm {
   std::map<std::string, std::string> guesses;  // as typed
   std::set<std::string> done;                  // lessons that were measured
   bool resume = false;                         // run the lesson after a restart
+  bool typing = false;                         // the guess has the keyboard; not saved
   int reveal = 0;  // frames for which results below a folded form are scrolled to; not saved
   std::map<std::string, double> vary;                  // not saved
   int curve_column = 0;                                // that the arrow keys change; not saved

@@ -189,6 +189,17 @@ void settle_creation(const Panel& p) {
   if (random && state.phase == Phase::Done && !state.cancelled) ++form.seed;
 }
 
+// Whether the user chose the settings that cannot be used, rather than something else having taken
+// the memory.
+bool user_chose(MemoryForm& form, bool acceptable) {
+  std::string now = fmt::format("{}|{}|{}|{}|{}|{}|{}", form.device, form.shape, form.dtype,
+                                form.fill, form.value, form.values, form.name);
+  if (acceptable) form.edited = false;
+  if (!acceptable && !form.drawn.empty() && form.drawn != now) form.edited = true;
+  form.drawn = std::move(now);
+  return form.edited;
+}
+
 void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   const FormCard card(p, "memory/form", tr("New tensor"));
@@ -221,7 +232,11 @@ void memory_form(const Panel& p) {
   MakeTensor command;
   std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) error = too_large(p, command);
-  if (error.empty()) {
+  const bool chosen = user_chose(form, error.empty());
+  if (!error.empty() && !chosen) {
+    muted(p.ui, error);
+    record_item(p.ui, "memory/form_note", "text", error);
+  } else if (error.empty()) {
     const std::string size = size_text(command);
     muted(p.ui, size);
     record_item(p.ui, "memory/size", "text", size);
@@ -374,8 +389,8 @@ void tensors_card(const Panel& p) {
   }
   if (p.model.tensors().empty()) {
     empty_state(p.ui, "memory/empty",
-                tr("No live tensors. Start with a statement: choose the first example above and "
-                   "press Run. The form creates tensors of other shapes and values."),
+                tr("No live tensors. Start with a statement: click the first example above. The "
+                   "form creates tensors of other shapes and values."),
                 "");
     return;
   }
@@ -445,13 +460,26 @@ void remember_statement(MemoryForm& form) {
   if (form.entered.size() > kMaxStatements) form.entered.erase(form.entered.begin());
 }
 
+// Reads the field and sends its statements. `by_enter`: the field then gets the keyboard again.
+void run_statement(const Panel& p, bool by_enter) {
+  MemoryForm& form = p.view.forms.memory;
+  RunTensorCode code;
+  const std::string error = problem([&] { code.statements = parsed(form.statement); });
+  if (!error.empty()) {
+    form.failed = {form.statement, error};
+    return;
+  }
+  send(p, std::move(code));
+  form.sent = {form.statement, p.model.state(Page::Memory).job, by_enter};
+  remember_statement(form);
+  form.failed.reset();
+}
+
 // Returns what is wrong with the statement; empty if nothing is.
 std::string statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
-  const bool focus = settle_statement(p);
-  RunTensorCode code;
-  const std::string error =
-      form.statement.empty() ? "" : problem([&] { code.statements = parsed(form.statement); });
+  const bool focus = settle_statement(p) || std::exchange(form.keep_keyboard, false);
+  const std::string error = form.statement.empty() ? "" : problem([&] { parsed(form.statement); });
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
@@ -461,11 +489,15 @@ std::string statement_field(const Panel& p) {
   {
     Row row(p.ui, {1, -90});
     row.next();
-    input_text(p.ui, "memory/statement", tr("Statement"), form.statement,
-               "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
-               "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z; several separated by semicolons",
+    const std::string forms = fmt::format(
+        "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
+        "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z\n{}\n{}",
+        tr("Several statements are separated by semicolons; Up recalls earlier ones."),
+        tr("to(device) copies only if it must; copy_to(device) always copies."));
+    input_text(p.ui, "memory/statement", tr("Statement"), form.statement, forms,
                "X = ones(2, 3, device=try_gpu())",
                {.invalid = !wrong.empty(), .history = form.entered});
+    if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(0)) put_cursor_at_end();
     form.typing = ImGui::IsItemActive();
     entered = ImGui::IsItemDeactivated() &&
               (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
@@ -473,14 +505,14 @@ std::string statement_field(const Panel& p) {
     row.next();
     control_label(p.ui, " ");
     run = button(p.ui, "memory/run_statement", tr("Run"),
-                 {.enabled = why.empty(), .hint = why.empty() ? tr("Enter") : why, .width = -1});
+                 {.kind = why.empty() ? ButtonKind::Primary : ButtonKind::Normal,
+                  .enabled = why.empty(),
+                  .hint = why.empty() ? tr("Enter") : why,
+                  .width = -1});
   }
-  if ((run || entered) && why.empty()) {
-    send(p, std::move(code));
-    form.sent = {form.statement, p.model.state(Page::Memory).job, entered};
-    remember_statement(form);
-    form.failed.reset();
-  }
+  if (run && why.empty()) run_statement(p, false);
+  if (entered && waiting.empty() && !form.statement.empty()) run_statement(p, true);
+  form.keep_keyboard = form.keep_keyboard || (entered && !form.sent);
   return wrong;
 }
 
@@ -523,7 +555,7 @@ std::string with_needs(const Panel& p, const std::vector<Example>& examples, std
   return text;
 }
 
-// Statements that replace the typed one when clicked, in lines across the width.
+// Statements that run when clicked, in lines across the width.
 void statement_examples(const Panel& p) {
   Ui& ui = p.ui;
   const char* label = tr("Examples:");
@@ -533,15 +565,19 @@ void statement_examples(const Panel& p) {
             {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
   ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
   const std::vector<Example> examples = examples_for(p);
+  const std::string waiting = busy_reason(p);
   for (std::size_t i = 0; i < examples.size(); ++i) {
     ImGui::SameLine(0, 0);
     const float width = text_size(ui.fonts.body, examples[i].statement).x + ui.px(28);
     if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
     if (button(ui, fmt::format("memory/example/{}", i), examples[i].statement,
                {.kind = ButtonKind::Link,
-                .hint = tr("Writes this statement into the field, after those that create the "
-                           "tensors it needs")})) {
+                .enabled = waiting.empty(),
+                .hint = waiting.empty() ? tr("Runs this statement, after those that create the "
+                                             "tensors it needs")
+                                        : waiting})) {
       p.view.forms.memory.statement = with_needs(p, examples, i);
+      run_statement(p, false);
     }
   }
 }
@@ -579,6 +615,7 @@ void statement_results(const Panel& p) {
     ImGui::Dummy({0, p.ui.px(i == 0 ? 4 : 2)});
     if (!outcome.error.empty()) {
       failed_statement(p, outcome);
+      if (i == 0 && !p.view.forms.memory.failed) footnote(p.ui, outcome.error);
       record_item(p.ui, path, "text", result.statement, outcome.error);
       continue;
     }
@@ -597,12 +634,8 @@ void statements_card(const Panel& p) {
       p, "memory/statements", tr("Statements"),
       {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
   if (!card) return;
-  const std::string wrong = statement_field(p);
-  if (wrong.empty()) {
-    statement_examples(p);
-  } else {  // in their place, so that nothing moves
-    error_box(p.ui, "memory/statement_error", wrong);
-  }
+  field_error(p.ui, "memory/statement_error", field_problem(statement_field(p)));
+  statement_examples(p);
   statement_results(p);
 }
 
@@ -739,12 +772,9 @@ bool offers_retry(const Panel& p) {
 
 void memory_results(const Panel& p) {
   const PageState& state = p.model.state(Page::Memory);
-  // A failed statement that is still in its field is explained there.
-  const MemoryForm& form = p.view.forms.memory;
-  const bool in_field = form.failed || (form.sent && form.sent->statement == form.statement);
-  const bool at_field = in_field && state.phase == Phase::Failed &&
-                        state.code != Errc::DeviceLost && state.command &&
-                        std::holds_alternative<RunTensorCode>(*state.command);
+  // A failed statement is explained at its field and among the results.
+  const bool at_field = state.phase == Phase::Failed && state.code != Errc::DeviceLost &&
+                        state.command && std::holds_alternative<RunTensorCode>(*state.command);
   if (!at_field && !mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
   {
     constexpr float kLeast = 620;  // units in which both are usable side by side

@@ -66,6 +66,7 @@ struct WidgetMemory {
   std::map<std::string, float> row_heights;    // CardRow::tallest of the previous frame
   std::map<std::string, float> spare_heights;  // unused height of each page, units
   float stretched = 0;                         // part of it handed out in this frame, units
+  float form_follows = 0;  // how far the form is below its place, to stay in sight, pixels
   std::map<std::string, std::vector<float>> column_widths;  // of the previous frame, pixels
   std::map<std::string, std::string> edits;                 // number fields' invalid text, by path
   struct Notice {

@@ -121,6 +121,7 @@ void busy_cores_note(const Panel& p) {
   const OtherLoad lately = use.others_lately();
   const double others = lately.programs + lately.host;
   if ((!entry_of(page).timed && page != Page::Training) || busy(p)) return;
+  if (page == Page::Learn && !shows_timed_lesson(p)) return;
   if (others < kNotable * use.threads || use.threads == 0) return;
   const std::string cores = of_cores(p.model, others);
   constexpr double kMostly = 0.8;  // of what others take
@@ -389,7 +390,8 @@ float place_form(const Panel& p, const std::string& card) {
   const auto known = heights.find(card);
   const float height = known == heights.end() ? 0 : known->second;
   const float beyond = std::max(0.0F, p.ui.px(height - least));
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0F, ImGui::GetScrollY() - beyond));
+  p.ui.memory.form_follows = std::max(0.0F, ImGui::GetScrollY() - beyond);
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + p.ui.memory.form_follows);
   return least;
 }
 
@@ -434,13 +436,17 @@ void draw_form_and_results(const Panel& p, void (*form)(const Panel&),
     results(p);
     return;
   }
+  p.ui.memory.form_follows = 0;
   Row row(p.ui, {-form_units, 1});
   row.next();
   form(p);
+  // A form that follows the scrolling must not keep the page from scrolling back to its results.
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImVec2 form_end(window->DC.CursorMaxPos.x,
+                        window->DC.CursorMaxPos.y - p.ui.memory.form_follows);
+  window->DC.CursorPosPrevLine.y -= p.ui.memory.form_follows;
   row.next();
   // Rows inside the results must not extend to the bottom of the form.
-  ImGuiWindow* window = ImGui::GetCurrentWindow();
-  const ImVec2 form_end = window->DC.CursorMaxPos;
   window->DC.CursorMaxPos = window->DC.CursorPos;
   {
     const StretchedArea area(p);

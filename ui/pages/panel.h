@@ -66,6 +66,9 @@ void send_and_show(const Panel& p, Command command);
 // nothing while a job runs.
 void busy_cores_note(const Panel& p);
 
+// Whether the lesson shown can be measured here and its answer depends on times.
+bool shows_timed_lesson(const Panel& p);
+
 // How long a run takes, to be drawn above its button; nothing without cases. The hint says on what
 // it rests.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,

@@ -91,6 +91,63 @@ TEST(LearnPage, ScrollsToTheResultsBelowAFoldedForm) {
   EXPECT_TRUE(lab.visible("learn/measure")) << "the user may scroll back";
 }
 
+TEST(LearnPage, ALessonBeginsAtItsTop) {
+  Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 720});
+  lab.open(Page::Learn);
+  lab.scroll(-100);
+  EXPECT_FALSE(lab.visible("learn/sentence_text")) << "scrolled away";
+  lab.click("learn/next");
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("learn/steps"));
+  EXPECT_LT(lab.backend.find("learn/steps")->min.y, 120);
+}
+
+TEST(LearnPage, NeverScrollsBeyondItsResults) {
+  Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 720});
+  lab.open(Page::Learn);
+  lab.scroll(-100);
+  lab.view.forms.learn.lesson = "second";  // shorter
+  lab.frames(6);
+  ASSERT_TRUE(lab.visible("learn/steps"));
+  EXPECT_GT(lab.backend.find("learn/steps")->max.y, 100);
+}
+
+TEST(LearnPage, AGapOfUnsteadyTimesHasNeitherRatioNorCause) {
+  LearnLab lab(Scene::Empty);
+  lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  LessonPrediction prediction;
+  prediction.series = "step";
+  lab.model.apply(event(1, 2, LessonEvent{"first", prediction}));
+  const LessonGap gap{"step", "s", 1e-3, 4e-3, {{"caches", 2e-3}, {"unexplained", 1e-3}}};
+  lab.model.apply(event(1, 3, LessonEvent{"first", gap}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("learn/gap/0/text")->label,
+            "step, 4 times the prediction; largest cause: caches");
+  LessonDone done{"The step took 4.00 ms.", {}, LessonAnswer{{1}}};
+  done.why_open = "The machine was too busy to judge the guess.";
+  lab.model.apply(event(1, 4, LessonEvent{"first", done}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("learn/gap/0/text")->label, "step");
+  EXPECT_FALSE(lab.visible("learn/gap/0"));
+}
+
+TEST(LearnPage, SaysBusyCoresOnlyWhereItCanMeasure) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  for (int second = 0; second < 10; ++second) {
+    Telemetry one = telemetry(model.devices(), 1000 + second, 1);
+    one.others = OtherLoad{.programs = 3.9, .host = 0, .threads = 4};
+    model.apply(event(0, 1000 + second, one));
+  }
+  Lab lab(std::move(model), 1, {1280, 1600});
+  const auto said = [&](const char* lesson) {
+    lab.view.forms.learn.lesson = lesson;
+    lab.open(Page::Learn);
+    return lab.visible("learn/busy_cores");
+  };
+  EXPECT_TRUE(said("first"));
+  EXPECT_FALSE(said("third")) << "it needs more devices";
+}
+
 TEST(LearnPage, MeasuresOnEnterOnceThereIsAGuess) {
   LearnLab lab(Scene::Empty);
   lab.press(GLFW_KEY_ENTER);
@@ -161,7 +218,8 @@ TEST(LearnPage, RefusesAnUnreadableGuess) {
   lab.click("learn/dot/second");
   lab.view.forms.learn.guesses["second"] = "soon";
   lab.frames(3);
-  EXPECT_TRUE(lab.visible("learn/guess_error"));
+  EXPECT_EQ(lab.backend.find("learn/guess_error")->label,
+            "Write 3 numbers separated by commas, for example 20 ms, 20 ms, 20 ms.");
   const ui::WidgetRect* button = lab.backend.find("learn/measure");
   ASSERT_NE(button, nullptr);
   EXPECT_FALSE(button->enabled);

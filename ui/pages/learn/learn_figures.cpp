@@ -92,16 +92,19 @@ static std::string gap_text(const LessonGap& gap) {
   return trf("{}; largest cause: {}", size, largest->cause);
 }
 
-void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap) {
+void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool unsteady) {
   Ui& ui = p.ui;
-  const std::string text = gap_text(gap);
+  const std::string text = unsteady ? gap.what : gap_text(gap);
   body(ui, text);
   record_item(ui, fmt::format("{}/text", path), "text", text);
   muted(ui, trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
                 quantity_text(gap.measured, gap.unit)));
-  if (!gap.note.empty()) {
-    muted(ui, gap.note);
-    return record_item(ui, fmt::format("{}/note", path), "text", gap.note);
+  const std::string note =
+      unsteady ? tr("Too unsteady to name a cause. Measure again when other programs are idle.")
+               : gap.note;
+  if (!note.empty()) {
+    muted(ui, note);
+    return record_item(ui, fmt::format("{}/note", path), "text", note);
   }
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));

@@ -170,8 +170,14 @@ const LessonInfo* shown_lesson(const Panel& p) {
 }
 
 void show_lesson(const Panel& p, const LessonInfo& lesson) {
+  if (p.view.forms.learn.lesson != lesson.name) p.view.to_top = true;
   p.view.forms.learn.lesson = lesson.name;
   p.view.forms.learn.resume = false;
+}
+
+bool shows_timed_lesson(const Panel& p) {
+  const LessonInfo* lesson = shown_lesson(p);
+  return lesson != nullptr && wanted_split(p, *lesson) == 0;
 }
 
 int wanted_split(const Panel& p, const LessonInfo& lesson) {
@@ -189,8 +195,8 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {
   if (split > 1) return trf("This lesson needs {} devices", split);
   if (split == 1) return tr("This lesson needs a device of several cores");
   const auto guess = p.view.forms.learn.guesses.find(lesson.name);
-  if (guess == p.view.forms.learn.guesses.end() || guess->second.empty()) return {};
-  return problem([&] { parse_answer(lesson.question, guess->second); });
+  if (guess == p.view.forms.learn.guesses.end()) return {};
+  return guess_problem(lesson.question, guess->second);
 }
 
 void start_lesson(const Panel& p, const LessonInfo& lesson) {

@@ -16,6 +16,8 @@ void show_lesson(const Panel& p, const LessonInfo& lesson);
 int wanted_split(const Panel& p, const LessonInfo& lesson);
 // Why the lesson cannot be measured: too few devices, an unreadable guess; empty if it can.
 std::string lesson_problem(const Panel& p, const LessonInfo& lesson);
+// What is wrong with a typed guess, as what to write instead; empty if it can be read.
+std::string guess_problem(const LessonQuestion& asked, const std::string& guess);
 // Sends the lesson with the learner's guess and setting.
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
@@ -52,7 +54,8 @@ void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run)
 void draw_class_form(const Panel& p, const LessonInfo& lesson);
 // Their guesses and results, LessonRun::others.
 void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
-// Predicted and measured as one bar, cut into causes.
-void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap);
+// Predicted and measured as one bar, cut into causes; of times that are too unsteady to conclude
+// from, without ratio and causes.
+void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool unsteady);
 
 }  // namespace lab::ui

@@ -251,11 +251,13 @@ void gap_card(const Panel& p, const LessonRun& run) {
     muted(p.ui, run.done ? tr("Nothing was measured that the prediction can be compared with.")
                          : tr("Shown once both are known."));
   }
+  // The times of a lesson that concludes nothing explain nothing.
+  const bool open = run.done && !run.done->why_open.empty();
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
-    draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i]);
+    draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i], open);
   }
-  const bool has_bar = std::any_of(run.gaps.begin(), run.gaps.end(),
-                                   [](const LessonGap& gap) { return gap.note.empty(); });
+  const bool has_bar = !open && std::any_of(run.gaps.begin(), run.gaps.end(),
+                                            [](const LessonGap& gap) { return gap.note.empty(); });
   if (has_bar) caption(p.ui, tr("Line: prediction. Hollow: less than predicted."));
 }
 

@@ -154,13 +154,32 @@ std::string written(const std::string& unit) {
   return "1,200";
 }
 
-std::string guess_example(const LessonQuestion& asked) {
-  const std::string one = written(asked.unit);
-  if (asked.at.empty()) return trf("for example {}", one);
-  std::string all = one;
-  for (std::size_t i = 1; i < asked.at.size(); ++i) all += ", " + one;
-  return trf("draw above, or type {}", all);
+std::string written_guess(const LessonQuestion& asked) {
+  std::string all = written(asked.unit);
+  for (std::size_t i = 1; i < asked.at.size(); ++i) all += ", " + written(asked.unit);
+  return all;
 }
+
+std::string guess_example(const LessonQuestion& asked) {
+  const std::string all = written_guess(asked);
+  return asked.at.empty() ? trf("for example {}", all) : trf("draw above, or type {}", all);
+}
+
+}  // namespace
+
+std::string guess_problem(const LessonQuestion& asked, const std::string& guess) {
+  if (guess.empty() || problem([&] { parse_answer(asked, guess); }).empty()) return {};
+  const std::string example = written_guess(asked);
+  if (asked.unit == "x") {
+    return asked.at.empty() ? trf("Write a factor, for example {}.", example)
+                            : trf("Write {} factors, for example {}.", asked.at.size(), example);
+  }
+  return asked.at.empty() ? trf("Write a number, for example {}.", example)
+                          : trf("Write {} numbers separated by commas, for example {}.",
+                                asked.at.size(), example);
+}
+
+namespace {
 
 std::optional<double> setting_of(const Panel& p, const LessonInfo& lesson) {
   const auto& vary = p.view.forms.learn.vary;
@@ -177,15 +196,18 @@ bool question(const Panel& p, const LessonInfo& lesson, float drawing) {
   record_item(p.ui, "learn/question", "text", text);
   if (!asked.choices.empty()) return choices(p, lesson, guess);
   if (!asked.at.empty()) curve(p, lesson, guess, drawing);
-  const std::string wrong = guess.empty() ? "" : problem([&] { parse_answer(asked, guess); });
+  const std::string wrong = guess_problem(asked, guess);
   const char* const how =
       asked.at.empty() ? tr("With or without a unit; digits may be grouped, as in 4,194,304")
                        : tr("With or without a unit; one number per position, separated by commas");
+  bool& typing = p.view.forms.learn.typing;
+  const std::string shown = typing ? "" : wrong;
   // A tooltip would cover the error below.
   input_text(p.ui, "learn/guess", guess_label(asked), guess, wrong.empty() ? how : "",
-             guess_example(asked));
+             guess_example(asked), {.invalid = !shown.empty()});
+  typing = ImGui::IsItemActive();
   const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
-  if (!wrong.empty() && !ImGui::IsItemActive()) error_box(p.ui, "learn/guess_error", wrong);
+  field_error(p.ui, "learn/guess_error", shown);
   return entered;
 }
 

@@ -232,7 +232,44 @@ TEST(TourPage, MarksDisturbedFigures) {
   EXPECT_NE(why("peak").find("31 %"), std::string::npos);
   EXPECT_NE(why("small_copy").find("31 %"), std::string::npos) << "a wide spread";
   EXPECT_FALSE(lab.visible("tour/cpu:0/training/disturbed"));
-  EXPECT_TRUE(lab.visible("tour/mark_key"));
+  EXPECT_TRUE(lab.visible("tour/others"));
+  EXPECT_FALSE(lab.visible("tour/mark_key")) << "said once";
+}
+
+TEST(TourPage, MovesNothingBetweenItsStates) {
+  float tiles = 0;
+  for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done}) {
+    Lab lab(make_scene(Page::Tour, scene), 1, kTall);
+    lab.open(Page::Tour);
+    const float top = lab.backend.find("tour/peak")->min.y;
+    if (tiles > 0) {
+      EXPECT_EQ(top, tiles);
+    }
+    tiles = top;
+    const float link = lab.backend.find("tour/peak/link")->min.y;
+    for (const char* other : {"bandwidth", "small_copy", "training"}) {
+      EXPECT_EQ(lab.backend.find(std::string("tour/") + other + "/link")->min.y, link) << other;
+    }
+    EXPECT_FALSE(lab.backend.ui.wants_layout);
+  }
+}
+
+TEST(TourPage, AMarkStaysInItsTile) {
+  ui::Model model = make_scene(Page::Tour, Scene::Done);
+  model.apply(event(2, 300, JobStarted{"again", StartTour{}}));
+  for (const TourQuestion question : enum_values<TourQuestion>()) {
+    TourFigure figure = tour_figure(cpu(), question);
+    figure.unstable = true;
+    model.apply(event(2, 301, figure));
+  }
+  model.apply(event(2, 302, JobFinished{}));
+  for (const float width : {1000.0F, 1100.0F, 1280.0F}) {
+    Lab lab(model, 1, {width, 2400});
+    lab.open(Page::Tour);
+    const WidgetRect* mark = lab.backend.find("tour/cpu:0/training/disturbed");
+    ASSERT_NE(mark, nullptr);
+    EXPECT_LE(mark->max.x, lab.backend.find("tour/training")->max.x - 12) << width;
+  }
 }
 
 TEST(TourPage, MarksAMedianWithAWideSpreadOnAQuietMachine) {

@@ -1,8 +1,10 @@
 // The Tour page: one button, four tiles with a figure per device, and a portrait of the machine.
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ namespace {
 
 constexpr float kTileUnits = 230;      // the narrowest useful tile
 constexpr float kTileHeight = 176;     // of a tile without a figure
-constexpr float kHeadHeight = 98;      // with a note, and the same without
+constexpr float kHeadHeight = 98;      // with any of its notes, and the same without
 constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
@@ -107,9 +109,10 @@ bool is_disturbed(const Panel& p) {
   return false;
 }
 
-// What the mark beside some of the figures means.
+// What the mark beside some of the figures means, unless a note on the run says it.
 void mark_key(const Panel& p) {
-  if (!is_disturbed(p)) return;
+  const PageState& state = p.model.state(Page::Tour);
+  if (!is_disturbed(p) || (state.phase == Phase::Done && state.others > 0)) return;
   warning_key(p, "tour/mark_key", tr("Disturbed; hover for why"),
               tr("The repetitions of the marked figures vary or were interrupted: the device may "
                  "be better than they say. Hover over a mark for its reason."));
@@ -152,6 +155,7 @@ void head_text(const Panel& p) {
   const char* what = what_it_measures(p);
   muted(ui, what);
   record_item(ui, "tour/what", "text", what);
+  if (p.model.tour().current.empty()) busy_cores_note(p);
 }
 
 // How long the tour took, when an earlier session measured it, or how long it will take.
@@ -179,7 +183,6 @@ void head_button(const Panel& p) {
   caption(ui, when_text(p));
   record_item(ui, "tour/when", "text", when_text(p));
   mark_key(p);
-  busy_cores_note(p);
   ImGui::PopStyleVar();
 }
 
@@ -230,9 +233,14 @@ void figure_value(const Panel& p, const std::string& path, const Shown& shown, I
                   bool with_spread) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
+  const std::string why = disturbance(p, shown);
+  const float mark = why.empty() ? 0 : ui.px(kWarningSide + 4);
+  for (ImFont* smaller : {ui.fonts.strong, ui.fonts.caption}) {
+    const float width = text_size(font, value_text(figure)).x + mark;
+    if (width > ImGui::GetContentRegionAvail().x) font = smaller;
+  }
   number(ui, value_text(figure), font);
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
-  const std::string why = disturbance(p, shown);
   const std::string details = percentiles_text(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
   if (with_spread) short_spread(p, path, figure);
@@ -333,9 +341,13 @@ void sentences(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
 
 void tile_link(const Panel& p, const Tile& tile) {
   Ui& ui = p.ui;
-  // The label is aligned with the texts above it.
+  // The label is aligned with the texts above it, and with the links of the other tiles.
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y});
+  const ImGuiWindow* card = ImGui::GetCurrentWindowRead();
+  const float end = card->Pos.y + card->Size.y - card->WindowPadding.y;
+  const float down = std::max(0.0F, std::floor(end - ui.px(kControlHeight) - pos.y));
+  grown_in_card(ui, down);
+  ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y + down});
   const std::string path = fmt::format("tour/{}/link", to_string(tile.question));
   if (!button(ui, path, tr(tile.link), {.kind = ButtonKind::Link})) return;
   p.view.page = tile.page;

@@ -124,6 +124,26 @@ TEST(GpuPage, ChartShowsEachMemoryOnce) {
   EXPECT_EQ(lab.backend.find("devices/chart")->label, "Power");
 }
 
+TEST(GpuPage, ChartShowsWhatTensorsHold) {
+  Model model(machine_of(2));
+  for (int i = 0; i < 60; ++i) {
+    Telemetry all = telemetry({cpu(0), cpu(1)}, i, 0.3);
+    all.devices[0].lab_used_bytes = all.devices[0].lab_peak_bytes = 0;
+    all.devices[1].lab_used_bytes = all.devices[1].lab_peak_bytes = 3 * kGiB;
+    model.apply(event(0, i, all));
+  }
+  Lab lab(std::move(model), 1, {1280, 1600});
+  lab.open(Page::Devices);
+  lab.click("devices/quantity/Memory");
+  EXPECT_TRUE(lab.visible("devices/plot/legend/tensors on cpu:1"));
+  EXPECT_FALSE(lab.visible("devices/plot/legend/tensors on cpu:0")) << "there are none";
+  const ui::WidgetRect plot = *lab.backend.find("devices/plot");
+  lab.backend.move_to({(plot.min.x + plot.max.x) / 2, (plot.min.y + plot.max.y) / 2});
+  lab.frames(3);
+  const std::string text = lab.backend.find("devices/plot/tooltip")->value;
+  EXPECT_NE(text.find("tensors on cpu:1 3.00 GiB ("), std::string::npos) << text;
+}
+
 TEST(GpuPage, PowerIsOfferedWithAGpuOnly) {
   Lab lab(Model(machine_of(2)), 1, {1280, 1600});
   lab.open(Page::Devices);

@@ -90,6 +90,13 @@ double memory_bytes(const DeviceEntry& entry) {
   return entry.info == nullptr ? 0 : static_cast<double>(entry.info->memory_total_bytes);
 }
 
+// Whether the clocks of the CPU devices are those that a virtual machine reports.
+bool is_nominal(const std::vector<DeviceEntry>& entries) {
+  return std::ranges::any_of(entries, [](const DeviceEntry& entry) {
+    return entry.info != nullptr && entry.info->virtual_machine;
+  });
+}
+
 bool has_number(const Column64& readings) {
   return std::any_of(readings.begin(), readings.end(), [](double v) { return std::isfinite(v); });
 }
@@ -114,6 +121,7 @@ struct Lines {
   std::vector<std::vector<double>> low;  // of stacked lines: the line below; otherwise empty
   std::vector<plot::Series> series;
   std::vector<const DeviceInfo*> devices;  // of the series; null if the lab does not compute on it
+  std::vector<double> full;                // bytes that 100 % of a memory are; otherwise empty
 
   explicit Lines(std::size_t most) {
     x.reserve(most);
@@ -148,6 +156,30 @@ struct Lines {
     s.y = y.back();
     series.push_back(std::move(s));
     devices.push_back(entry.info);
+    if (is_memory(quantity)) full.push_back(total);
+  }
+
+  // What the lab's tensors hold on a device, beside the memory that has it; nothing if that is
+  // nothing.
+  void add_tensors(const DeviceEntry& entry, const MemoryHistory& held, double now_s) {
+    const double total = memory_bytes(entry);
+    if (held.peak == 0 || total <= 0) return;
+    std::vector<double>& times = x.emplace_back();
+    std::vector<double>& shares = y.emplace_back();
+    for (std::size_t i = 0; i < held.t_s.size(); ++i) {
+      times.push_back(held.t_s[i] - now_s);
+      shares.push_back(100 * held.used_bytes[i] / total);
+    }
+    plot::Series s;
+    s.label = trf("tensors on {}", entry.name);
+    s.color = entry.color;
+    s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.steps = true;
+    s.x = times;
+    s.y = shares;
+    series.push_back(std::move(s));
+    devices.push_back(nullptr);
+    full.push_back(total);
   }
 
   // Lines on top of each other; each value is the distance to the line below it.
@@ -193,7 +225,12 @@ struct Lines {
       const double value = y[i][at] - (i < low.size() ? low[i][at] : 0);
       if (!std::isfinite(value)) continue;
       if (!values.empty()) values += tr(", ");
-      values += fmt::format("{} {}", series[i].label, value_text(quantity, value));
+      const std::string text =
+          i < full.size()
+              ? fmt::format("{} ({})", format_bytes(std::llround(value / 100 * full[i])),
+                            percent(value / 100))
+              : value_text(quantity, value);
+      values += fmt::format("{} {}", series[i].label, text);
     }
     return trf("{}: {}", time_text(-time * unit_s), values);
   }
@@ -266,13 +303,19 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   for (const Quantity& one : all) names.emplace_back(one.name);
   segmented(p.ui, "devices/quantity", "", names, chosen);
   constexpr std::size_t kUsers = 3;  // lines of the cores' users
-  Lines lines(std::max(entries.size(), kUsers));
+  Lines lines(std::max(2 * entries.size(), kUsers));
   if (quantity.column == nullptr) {
     lines.add_core_use(p.ui, p.model.core_use(), p.model.now_s());
   } else {
     for (const DeviceEntry& entry : entries) {
       if (entry.absent != nullptr) continue;
       lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
+    }
+  }
+  if (is_memory(quantity)) {
+    for (const DeviceEntry& entry : entries) {
+      if (entry.info == nullptr) continue;
+      lines.add_tensors(entry, p.model.memory(entry.info->device), p.model.now_s());
     }
   }
   const std::string empty = why_empty(p, entries, quantity);
@@ -294,12 +337,14 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   if (quantity.column == nullptr && p.model.core_use().threads > 0) {
     most = p.model.core_use().threads;
   }
+  const bool nominal = quantity.column == &Curves::clock_mhz && is_nominal(entries);
+  const char* const y_label = nominal ? tr("nominal, as reported by the virtual machine") : "";
   plot::draw(p.ui, path,
              {.x = {.label = in_minutes ? tr("minutes") : tr("seconds"),
                     .min = -shown / unit_s,
                     .max = 0,
                     .zero = tr("now")},
-              .y = {.unit = quantity.unit, .min = quantity.min, .max = most}},
+              .y = {.label = y_label, .unit = quantity.unit, .min = quantity.min, .max = most}},
              lines.series, {.height = 170, .grows = true, .empty_text = empty}, p.out);
 }
 

@@ -214,17 +214,23 @@ void machine_card(const Panel& p) {
   const MachineInfo& machine = p.model.machine();
   const Card card(p, "devices/machine", tr("This machine"));
   if (!card) return;
+  constexpr float kLow = 760;  // units
+  const bool low = ImGui::GetIO().DisplaySize.y < p.ui.px(kLow);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(low ? 5 : 8)});
   cores_in_use(p);
   main_memory(p);
   split_field(p);
-  FactColumns facts(p);
-  const auto add = [&](const char* label, const std::string& value) {
-    facts.add(label, value.empty() ? "N/A" : value);
-  };
-  add(tr("Name"), machine.host);
-  add(tr("System"), machine.system);
-  add(tr("Kernel"), machine.kernel);
-  facts.add(tr("This lab"), format_bytes(p.model.lab_rss_bytes()), tr("Memory held by the lab"));
+  {
+    FactColumns facts(p);
+    const auto add = [&](const char* label, const std::string& value) {
+      facts.add(label, value.empty() ? "N/A" : value);
+    };
+    add(tr("Name"), machine.host);
+    add(tr("System"), machine.system);
+    add(tr("Kernel"), machine.kernel);
+    facts.add(tr("This lab"), format_bytes(p.model.lab_rss_bytes()), tr("Memory held by the lab"));
+  }
+  ImGui::PopStyleVar();
 }
 
 }  // namespace

@@ -225,6 +225,7 @@ struct ToJson {
   }
   Result operator()(const TensorResult& e) const {
     Json json{{"type", "tensor"}, {"statement", e.statement}};
+    if (!e.answer.empty()) json["answer"] = e.answer;
     if (!e.tensor) return json;
     const TensorInfo& x = *e.tensor;
     json["name"] = x.name.empty() ? Json(nullptr) : Json(x.name);

@@ -15,6 +15,7 @@ class TensorText final : public Printer {
       return;
     }
     console_.line(result->statement);
+    if (!result->answer.empty()) console_.line("    " + result->answer);
     if (!result->tensor) return;
     for (const std::string& line : grid_lines(result->grid)) console_.line("    " + line);
     console_.line("    " + describe(*result));

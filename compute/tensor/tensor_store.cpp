@@ -27,10 +27,7 @@ TensorId TensorStore::add(Tensor tensor, std::string name) {
     throw Error(Errc::InvalidArgument,
                 tr("tensor store: the tensor is undefined; create it first"));
   }
-  while (name.empty()) {
-    name = fmt::format("X{}", next_name_++);
-    if (has(name)) name.clear();
-  }
+  if (name.empty()) name = next_name();
   const TensorId id = tensor.id();
   Named named{{}, std::move(tensor)};
   if (const auto known = tensors_.find(id); known != tensors_.end()) named = known->second;
@@ -38,6 +35,14 @@ TensorId TensorStore::add(Tensor tensor, std::string name) {
   describe(named);
   tensors_.insert_or_assign(id, std::move(named));
   return id;
+}
+
+std::string TensorStore::next_name() {
+  std::string name;
+  do {
+    name = fmt::format("X{}", next_name_++);
+  } while (has(name));
+  return name;
 }
 
 TensorId TensorStore::assign(const std::string& name, Tensor tensor) {

@@ -14,6 +14,8 @@ class TensorStore {
   // Stores `tensor` under `name` ("X1", "X2", ... if empty) and returns its id. Throws
   // Error(Errc::InvalidArgument) if the tensor is undefined.
   TensorId add(Tensor tensor, std::string name = {});
+  // The name that add() gives next: "X1", "X2", ...
+  std::string next_name();
   // As add(), as a variable: a tensor that had the name loses it, and is freed if it has no other.
   TensorId assign(const std::string& name, Tensor tensor);
 

@@ -125,7 +125,8 @@ KEYS = {
     "comparison": keys("type system style link devices batch one_device_images_per_s "
                        "published_images_per_s predicted_images_per_s error counted source"),
     "tensor": keys("type statement",
-                   "name? device? shape? dtype? bytes? values? preview? id? aliases? copy_s?"),
+                   "name? device? shape? dtype? bytes? values? preview? id? aliases? copy_s? "
+                   "answer?"),
     "lesson": keys("type name title track devices question choices vary",
                    vary=keys("label low high value")),
     "guess": keys("type lesson question text values"),

@@ -495,7 +495,7 @@ std::string Model::result_of_lesson() {
 std::string Model::result_of_statements() {
   if (statements_run_ == 0) return state(Page::Memory).said;
   const TensorResult& last = statements_.back().result;
-  return last.tensor ? describe(last) : "";
+  return last.tensor ? describe(last) : last.answer;
 }
 
 void Model::add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady) {

@@ -312,10 +312,17 @@ struct SumStatement {
 struct DeleteStatement {
   std::string name;
 };
+// What X.device, X.shape and X.dtype report.
+enum class TensorProperty { DeviceName, Sizes, ElementType };
+struct PropertyStatement {
+  std::string of;
+  TensorProperty property = TensorProperty::DeviceName;
+};
 struct TensorStatement {
   std::string text;
   std::string name;  // assigned to the result; empty: the result is reported and dropped
-  std::variant<CreateStatement, MoveStatement, SumStatement, DeleteStatement> action;
+  std::variant<CreateStatement, MoveStatement, SumStatement, DeleteStatement, PropertyStatement>
+      action;
 };
 
 // Runs statements about tensors up to the first that fails. events/tensor_code.h parses them.

@@ -463,6 +463,7 @@ struct TensorResult {
   ValueGrid grid;
   std::vector<std::string> aliases;  // other names of the same storage
   std::optional<double> copy_s;      // duration of allocation and copy, if there was one
+  std::string answer = {};           // of X.device, X.shape or X.dtype; empty: none
 };
 // Device, dtype, shape and size, then the time of the copy and the aliases; empty without a tensor.
 std::string describe(const TensorResult& result);

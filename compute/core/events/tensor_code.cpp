@@ -317,15 +317,25 @@ class ArgumentReader {
 
 // --- expressions ------------------------------------------------------------------------------
 
-// A method of `from`, after the dot.
-MoveStatement read_method(Reader& in, const std::string& from) {
+std::optional<TensorProperty> property_named(const std::string& name) {
+  if (name == "device") return TensorProperty::DeviceName;
+  if (name == "shape") return TensorProperty::Sizes;
+  if (name == "dtype") return TensorProperty::ElementType;
+  return std::nullopt;
+}
+
+// A method or a property of `from`, after the dot.
+decltype(TensorStatement::action) read_member(Reader& in, const std::string& from) {
+  const char* const known =
+      tr("expected device, shape, dtype, to(...), copy_to(...), cpu() or cuda()");
   const std::size_t begin = in.position();
-  const std::string method = in.name(tr("expected a method: to, copy_to, cpu or cuda"));
+  const std::string method = in.name(known);
+  if (const auto property = property_named(method)) return PropertyStatement{from, *property};
   MoveStatement move{from, {}, method == "copy_to"};
   const bool takes_device = method == "to" || method == "copy_to";
   if (!takes_device && method != "cpu" && method != "cuda") {
     in.go_back_to(begin);
-    in.fail(tr("expected a method (to, copy_to, cpu or cuda)"));
+    in.fail(known);
   }
   in.expect('(');
   if (takes_device) {
@@ -349,9 +359,16 @@ decltype(TensorStatement::action) read_expression(Reader& in) {
     in.go_back_to(begin);
     in.fail(tr("expected tensor, zeros, ones, full, arange, rand or randn"));
   }
-  if (in.take('.')) return read_method(in, first);
+  if (in.take('.')) return read_member(in, first);
   SumStatement sum{{first}};
-  while (in.take('+')) sum.terms.push_back(in.name(tr("expected a tensor")));
+  while (in.take('+')) {
+    sum.terms.push_back(
+        in.name(tr("expected a tensor: only tensors can be added, so create one of that number, "
+                   "as in full((2, 3), 1)")));
+  }
+  if (in.next_is('*') || in.next_is('-') || in.next_is('/') || in.next_is('@')) {
+    in.fail(tr("only sums of tensors are computed here, as in X + Y"));
+  }
   return sum;
 }
 
@@ -370,7 +387,12 @@ TensorStatement parse_tensor_statement(std::string_view text) {
     } else {
       in.go_back_to(0);
     }
+    const std::size_t begin = in.position();
     statement.action = read_expression(in);
+    if (!statement.name.empty() && std::holds_alternative<PropertyStatement>(statement.action)) {
+      in.go_back_to(begin);
+      in.fail(tr("expected a tensor: a device or a shape can be shown, but has no name"));
+    }
   }
   if (!in.at_end()) in.fail(tr("expected the end of the statement"));
   return statement;

@@ -7,6 +7,7 @@
 //   Z = X.copy_to(cpu:1)                always new storage; X.cpu() and X.cuda(1) are as to()
 //   Z = X + Y                           DeviceMismatch if they are on different devices
 //   Z                                   reports its device, shape and values
+//   Z.device, Z.shape, Z.dtype          reports cpu:1, [2,3], f32
 //   del Z
 //
 // A device is cpu, cpu:1, cpu(1), gpu:0, gpu(0), cuda:0, emu:0 or try_gpu(1), with or without

@@ -81,8 +81,10 @@ class MakeTensorJob final : public Experiment {
   explicit MakeTensorJob(MakeTensor request) : request_(std::move(request)) {}
 
   void run(RunContext& ctx) override {
-    Tensor x = created(ctx, request_, ctx.machine().at(request_.device));
-    const TensorId id = ctx.tensors().add(x, request_.name);
+    MakeTensor named = request_;
+    if (named.name.empty()) named.name = ctx.tensors().next_name();
+    Tensor x = created(ctx, named, ctx.machine().at(named.device));
+    const TensorId id = ctx.tensors().add(x, named.name);
     ctx.emit(LogLine{Severity::Info, created_text(ctx.tensors().name(id), x)});
     ctx.emit(list_tensors(ctx.machine()));
   }
@@ -98,11 +100,11 @@ class CopyTensorJob final : public Experiment {
   void run(RunContext& ctx) override {
     const Tensor from = ctx.tensors().at(request_.id);
     const std::string name = ctx.tensors().name(request_.id);
+    const std::string there = fmt::format("{} on {}", name, to_string(request_.to));
     DeviceContext& device = ctx.machine().at(request_.to);
-    TimedCopy copy = copied(ctx, from, name, device);
+    TimedCopy copy = copied(ctx, from, there, device);
     ctx.emit(LogLine{Severity::Info, copied_text(name, copy)});
-    ctx.tensors().add(std::move(copy.tensor),
-                      fmt::format("{} on {}", name, to_string(request_.to)));
+    ctx.tensors().add(std::move(copy.tensor), there);
     ctx.emit(list_tensors(ctx.machine()));
   }
 
@@ -174,19 +176,23 @@ class TensorCodeJob final : public Experiment {
   }
 
  private:
-  // Evaluates an action; del yields an undefined tensor.
+  // Evaluates an action; del and properties yield an undefined tensor.
   struct Evaluate {
     RunContext& ctx;
     TensorResult& result;
+    const std::string& name;  // assigned to the result; empty: none
 
     Tensor operator()(const CreateStatement& s) const {
-      return created(ctx, s.tensor, device(s.device));
+      MakeTensor named = s.tensor;
+      named.name = name;
+      return created(ctx, named, device(s.device));
     }
     Tensor operator()(const MoveStatement& s) const {
       const Tensor from = variable(s.from);
       DeviceContext& to = device(s.to);
       if (!s.always_copy && from.device() == to.device()) return from;
-      TimedCopy copy = copied(ctx, from, s.from, to);
+      const std::string there = fmt::format("{} on {}", s.from, to_string(to.device()));
+      TimedCopy copy = copied(ctx, from, name.empty() ? there : name, to);
       result.copy_s = copy.seconds;
       return std::move(copy.tensor);
     }
@@ -204,6 +210,16 @@ class TensorCodeJob final : public Experiment {
       return {};
     }
 
+    Tensor operator()(const PropertyStatement& s) const {
+      const Tensor x = variable(s.of);
+      switch (s.property) {
+        case TensorProperty::DeviceName: result.answer = to_string(x.device()); break;
+        case TensorProperty::Sizes: result.answer = to_string(x.shape()); break;
+        case TensorProperty::ElementType: result.answer = to_string(x.dtype()); break;
+      }
+      return {};
+    }
+
     Tensor variable(const std::string& name) const {
       return ctx.tensors().at(ctx.tensors().find(name));
     }
@@ -216,7 +232,7 @@ class TensorCodeJob final : public Experiment {
   static TensorResult run_one(RunContext& ctx, const TensorStatement& statement) {
     TensorResult result;
     result.statement = statement.text;
-    const Tensor x = std::visit(Evaluate{ctx, result}, statement.action);
+    const Tensor x = std::visit(Evaluate{ctx, result, statement.name}, statement.action);
     if (!x.defined()) return result;
     std::string name = statement.name;
     const auto* sum = std::get_if<SumStatement>(&statement.action);

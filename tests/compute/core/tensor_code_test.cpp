@@ -32,6 +32,9 @@ TEST(TensorCode, ReadsTheChaptersStatements) {
   EXPECT_EQ(action_of<SumStatement>("Y + Z").terms, (std::vector<std::string>{"Y", "Z"}));
   EXPECT_EQ(action_of<SumStatement>("X").terms, std::vector<std::string>{"X"});
   EXPECT_EQ(action_of<DeleteStatement>("del X").name, "X");
+  EXPECT_EQ(action_of<PropertyStatement>("X.device").property, TensorProperty::DeviceName);
+  EXPECT_EQ(action_of<PropertyStatement>("X.shape").property, TensorProperty::Sizes);
+  EXPECT_EQ(action_of<PropertyStatement>("X.dtype").of, "X");
   const auto moved = action_of<MoveStatement>("Z = X.to(cpu:1)");
   EXPECT_EQ(moved.from, "X");
   EXPECT_EQ(moved.to.device, cpu(1));
@@ -107,7 +110,10 @@ TEST(TensorCode, ReportsPositionOfSyntaxErrors) {
       {"X.to()", "expected a device"},
       {"X.to('cpu)", "closing quote"},
       {"del", "name of a tensor"},
-      {"X + 1", "at '1'"},
+      {"X + 1", "at '1': expected a tensor: only tensors can be added"},
+      {"X * 2", "at '* 2': only sums of tensors are computed here, as in X + Y"},
+      {"d = X.device", "at 'X.device': expected a tensor: a device or a shape can be shown"},
+      {"X.size", "at 'size': expected device, shape, dtype, to(...), copy_to(...)"},
       {"X == Y", "at '= Y'"},
       {"tensor()", "expected values"},
       {"tensor([1, 2)", "expected ']'"},

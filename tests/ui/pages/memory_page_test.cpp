@@ -204,7 +204,7 @@ TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
   lab.click("memory/example/1");
   EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1)");
   lab.view.sent_after = -1;
-  lab.click("memory/example/4");
+  lab.click("memory/example/5");
   EXPECT_EQ(lab.view.forms.memory.statement, "Y = X.copy_to(cpu:1); Z = Y + Y; del Z");
 }
 
@@ -334,6 +334,21 @@ TEST(MemoryPage, TheStatementKeepsTheKeyboard) {
   EXPECT_EQ(field, "Y");
   lab.press(GLFW_KEY_UP);
   EXPECT_EQ(field, "X = ones(2, 3)");
+}
+
+TEST(MemoryPage, ShowsWhatAPropertyIs) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  RunTensorCode code;
+  code.statements.push_back(parse_tensor_statement("X.shape"));
+  lab.model.apply(event(1, 1, JobStarted{"Tensor statements", code}));
+  TensorResult shape;
+  shape.statement = "X.shape";
+  shape.answer = "[2,3]";
+  lab.model.apply(event(1, 2, shape));
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.open(Page::Memory);
+  EXPECT_EQ(lab.backend.find("memory/result/0")->value, "[2,3]");
+  EXPECT_TRUE(lab.model.log().back().text.ends_with("done: [2,3]")) << lab.model.log().back().text;
 }
 
 TEST(MemoryPage, TheFormBlamesOnlyWhatTheUserChose) {

@@ -491,7 +491,7 @@ std::string statement_field(const Panel& p) {
     row.next();
     const std::string forms = fmt::format(
         "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
-        "Y = X.copy_to(cpu:1), Z = X + Y, Z, del Z\n{}\n{}",
+        "Y = X.copy_to(cpu:1), Z = X + Y, Z, Z.device, Z.shape, del Z\n{}\n{}",
         tr("Several statements are separated by semicolons; Up recalls earlier ones."),
         tr("to(device) copies only if it must; copy_to(device) always copies."));
     input_text(p.ui, "memory/statement", tr("Statement"), form.statement, forms,
@@ -532,6 +532,7 @@ std::vector<Example> examples_for(const Panel& p) {
     examples.push_back({"Z = X + X", "Z", "X"});
   }
   examples.push_back({"Z", {}, "Z"});
+  examples.push_back({"Z.device", {}, "Z"});
   examples.push_back({"del Z", {}, "Z"});
   return examples;
 }
@@ -620,7 +621,9 @@ void statement_results(const Panel& p) {
       continue;
     }
     mono_line(p, result.statement);
-    record_item(p.ui, path, "text", result.statement, result.tensor ? result.tensor->preview : "");
+    record_item(p.ui, path, "text", result.statement,
+                result.tensor ? result.tensor->preview : result.answer);
+    if (!result.answer.empty()) mono_line(p, "  " + result.answer);
     if (i == 0 && result.tensor) {
       for (const std::string& line : grid_lines(result.grid)) mono_line(p, "  " + line);
     }

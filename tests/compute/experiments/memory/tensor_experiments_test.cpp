@@ -167,6 +167,22 @@ TEST_F(TensorCode, ReportsEachResult) {
   EXPECT_EQ(live()[0].preview, "1, 2, 3, 4");
 }
 
+TEST_F(TensorCode, TellsDeviceShapeAndType) {
+  code({"X = ones(2, 3, device=cpu:1, dtype=i32)", "X.device", "X.shape", "X.dtype"});
+  const auto results = probe.all<TensorResult>();
+  ASSERT_EQ(results.size(), 4U);
+  EXPECT_EQ(results[1].answer, "cpu:1");
+  EXPECT_EQ(results[2].answer, "[2,3]");
+  EXPECT_EQ(results[3].answer, "i32");
+  EXPECT_FALSE(results[1].tensor);
+}
+
+TEST_F(TensorCode, ACopyTellsItsRate) {
+  code({"X = ones(1000)", "Y = X.copy_to(cpu:1)"});
+  const std::string text = describe(last());
+  EXPECT_NE(text.find("B/s), including first use of new memory"), std::string::npos) << text;
+}
+
 TEST_F(TensorCode, ToKeepsTheStorageAndCopyToDoesNot) {
   code({"X = ones(3)", "Y = X.to(cpu:0)"});
   EXPECT_EQ(last().aliases, std::vector<std::string>{"X"});

@@ -85,12 +85,13 @@ RunContext::Tap::~Tap() {
   ctx_.tap_ = nullptr;
 }
 
-RunContext::Part::Part(RunContext& ctx, double begin, double end, std::string what)
+RunContext::Part::Part(RunContext& ctx, double begin, double end, std::string what, Names names)
     : ctx_(ctx),
       outer_(ctx.part_),
       begin_(outer_ ? outer_->within(begin) : begin),
       end_(outer_ ? outer_->within(end) : end),
-      what_(outer_ ? outer_->named(what) : std::move(what)) {
+      what_(outer_ ? outer_->named(what) : std::move(what)),
+      replaces_(names == Names::Outer || (outer_ != nullptr && outer_->replaces_)) {
   ctx_.part_ = this;
 }
 
@@ -99,6 +100,7 @@ RunContext::Part::~Part() {
 }
 
 std::string RunContext::Part::named(const std::string& what) const {
+  if (replaces_) return what_;
   return what_.empty() || what.empty() ? what_ + what : what_ + ", " + what;
 }
 

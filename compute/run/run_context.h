@@ -67,11 +67,12 @@ class RunContext {
   }
 
   // While a Part exists, progress() maps 0..1 to [begin, end] of the job and prefixes its text with
-  // `what`, if not empty. For jobs composed of parts that report progress as if run separately. Job
-  // thread only.
+  // `what`, if not empty, or replaces it by `what`. For jobs composed of parts that report progress
+  // as if run separately. Job thread only.
   class Part {
    public:
-    Part(RunContext& ctx, double begin, double end, std::string what);
+    enum class Names { All, Outer };
+    Part(RunContext& ctx, double begin, double end, std::string what, Names names = Names::All);
     ~Part();
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
@@ -84,6 +85,7 @@ class RunContext {
     Part* const outer_;
     const double begin_, end_;  // fractions of the whole job
     const std::string what_;
+    const bool replaces_;
     friend class RunContext;
   };
 

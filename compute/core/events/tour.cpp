@@ -123,6 +123,9 @@ std::string sentence_of(const TourFigure& f) {
     case TourQuestion::Bandwidth:
       return is_gpu(f.device)
                  ? tr("A kernel that copies within the GPU's memory; bytes read and written count.")
+             : f.threads == 1
+                 ? tr("One thread reads far more than the caches hold; large tensors wait for "
+                      "this.")
                  : tr("All threads read far more than the caches hold; large tensors wait for "
                       "this.");
     case TourQuestion::SmallCopy: return copy_sentence(f);

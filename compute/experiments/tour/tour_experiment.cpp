@@ -1,5 +1,7 @@
 #include "compute/experiments/tour/tour_experiment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -55,17 +57,17 @@ class Tour final : public Experiment {
     scale_ = lasts_s / kUsual_s / static_cast<double>(devices_.size());
     ends_s_ = monotonic_s() + lasts_s;
     ctx.expect(lasts_s);
-    stage(ctx, 1, {TourQuestion::Peak, TourQuestion::Bandwidth},
+    stage(ctx, tr("matrix products and memory bandwidth"),
+          {TourQuestion::Peak, TourQuestion::Bandwidth},
           [&](Device device) { run_ladder(ctx, device); });
-    stage(ctx, 2, {TourQuestion::SmallCopy}, [&](Device device) { run_copy(ctx, device); });
-    stage(ctx, kStages, {TourQuestion::Training},
+    stage(ctx, tr("a small copy"), {TourQuestion::SmallCopy},
+          [&](Device device) { run_copy(ctx, device); });
+    stage(ctx, tr("training of LeNet"), {TourQuestion::Training},
           [&](Device device) { run_training(ctx, device); });
     ctx.progress(1, tr("done"));
   }
 
  private:
-  static constexpr int kStages = 3;
-
   void choose_devices(RunContext& ctx) {
     require_timed("tour", request_.devices);
     devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
@@ -78,11 +80,11 @@ class Tour final : public Experiment {
   }
 
   // Answers the questions for every device in turn.
-  void stage(RunContext& ctx, int number, const std::vector<TourQuestion>& questions,
+  void stage(RunContext& ctx, const char* what, const std::vector<TourQuestion>& questions,
              const std::function<void(Device)>& measure_device) {
     for (const Device device : devices_) {
-      const RunContext::Part part(ctx, 0, 1,
-                                  trf("part {} of {}, {}", number, kStages, to_string(device)));
+      const RunContext::Part part(ctx, 0, 1, fmt::format("{}: {}", to_string(device), what),
+                                  RunContext::Part::Names::Outer);
       std::string why = tr("it was not measured");
       try {
         measure_device(device);
@@ -153,8 +155,6 @@ class Tour final : public Experiment {
   }
 
   void train(RunContext& ctx, const StartTraining& request) {
-    const RunContext::Part part(ctx, 0, 1,
-                                trf("training on {}", to_string(request.devices.front())));
     training_on_ = request.devices.front();
     step_times_.clear();
     try {

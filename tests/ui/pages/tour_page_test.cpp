@@ -272,6 +272,14 @@ TEST(TourPage, AMarkStaysInItsTile) {
   }
 }
 
+TEST(TourPage, OneThreadIsNotAllThreads) {
+  TourFigure bandwidth = tour_figure(cpu(), TourQuestion::Bandwidth);
+  bandwidth.threads = 1;
+  EXPECT_TRUE(sentence_of(bandwidth).starts_with("One thread reads")) << sentence_of(bandwidth);
+  bandwidth.threads = 2;
+  EXPECT_TRUE(sentence_of(bandwidth).starts_with("All threads read")) << sentence_of(bandwidth);
+}
+
 TEST(TourPage, MarksAMedianWithAWideSpreadOnAQuietMachine) {
   ui::Model model = make_scene(Page::Tour, Scene::Empty);
   model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));

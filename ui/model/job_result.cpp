@@ -141,7 +141,7 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
 bool is_unsteady(const MatmulResults& results) {
   if (!results.speedups.empty()) return results.best_speedup() == nullptr;
   const MatmulSample* best = best_product(results);
-  return best != nullptr && is_unsteady(best->time);
+  return best != nullptr && lab::is_unsteady(best->time);
 }
 
 namespace {

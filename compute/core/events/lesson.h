@@ -74,6 +74,7 @@ struct LessonInfo {
   bool larger_device = false;     // needs a GPU or a CPU device of several cores
   bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps
+  bool timed = true;              // its answer depends on times
   std::vector<std::string> text;  // sentences
   std::vector<LessonStep> steps;
   LessonQuestion question;
@@ -200,6 +201,7 @@ struct LessonGap {
   double predicted = 0, measured = 0;
   std::vector<GapPart> parts;
   std::string note = {};
+  bool unsteady = false;  // the times vary too much for a ratio or a cause; `note` says so
 };
 
 // "caches -9.38 ms".

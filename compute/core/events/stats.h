@@ -24,4 +24,16 @@ struct Conditions {
   bool clock_nominal = false;  // reported by a virtual machine; the processor may run at another
 };
 
+// A range so wide that one figure would not stand for it.
+inline bool varies_much(double low, double high) {
+  constexpr double kMuch = 0.25;
+  return high > 0 && high - low >= kMuch * high;
+}
+
+// Whether a median should be shown with its range: its time limit ended before it was known, or the
+// repetitions vary by more than a quarter, p10 to p90.
+inline bool is_unsteady(const Timing& t) {
+  return t.unstable || varies_much(t.p10_s, t.p90_s);
+}
+
 }  // namespace lab

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,8 +52,10 @@ class LessonStage {
   void frame(LessonFrame frame) { emit(std::move(frame)); }
   void map(LessonMap map) { emit(std::move(map)); }
   void check(std::string what, bool passed, std::string detail = {});
-  // Emits the gap, closed.
+  // Emits the gap, closed. After too_busy(), and if one of the times it rests on is_disturbed(), it
+  // is not cut into causes.
   void gap(LessonGap gap, double small = 0);
+  void gap(LessonGap gap, std::initializer_list<Timing> times);
   // The answer to the lesson's question: a choice's position, or the measured values.
   void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
   // Leaves the guess unjudged if the time exceeds `disturbed` times the expected one: other
@@ -87,6 +90,11 @@ class LessonStage {
   const std::string save_file_;
   LessonDone done_;
 };
+
+// Whether a time varies too much for a conclusion, or is far above its fastest repetition.
+bool is_disturbed(const Timing& time);
+// The gap without ratio and causes.
+LessonGap unsteady(LessonGap gap);
 
 // Adds what `parts` leave of measured - predicted as "unexplained". If more of the parts cancels
 // than the whole gap, they become one unexplained part and `note` says so, unless the gap is at

@@ -152,8 +152,26 @@ LessonGap closed(LessonGap gap, double small) {
   return gap;
 }
 
+bool is_disturbed(const Timing& time) {
+  constexpr double kMost = 1.5;  // as LessonStage::too_busy()
+  return is_unsteady(time) || time.median_s > kMost * time.min_s;
+}
+
+LessonGap unsteady(LessonGap gap) {
+  gap.unsteady = true;
+  gap.parts.clear();
+  gap.note = tr("Too unsteady to name a cause. Measure again when other programs are idle.");
+  return gap;
+}
+
 void LessonStage::gap(LessonGap gap, double small) {
-  emit(closed(std::move(gap), small));
+  const bool unsettled = gap.unsteady || !done_.why_open.empty();
+  emit(unsettled ? unsteady(std::move(gap)) : closed(std::move(gap), small));
+}
+
+void LessonStage::gap(LessonGap gap, std::initializer_list<Timing> times) {
+  if (std::ranges::any_of(times, is_disturbed)) return emit(unsteady(std::move(gap)));
+  this->gap(std::move(gap));
 }
 
 Timing LessonStage::time(FunctionRef<void()> body, double budget_s) {

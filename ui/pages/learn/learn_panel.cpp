@@ -177,7 +177,7 @@ void show_lesson(const Panel& p, const LessonInfo& lesson) {
 
 bool shows_timed_lesson(const Panel& p) {
   const LessonInfo* lesson = shown_lesson(p);
-  return lesson != nullptr && wanted_split(p, *lesson) == 0;
+  return lesson != nullptr && lesson->timed && wanted_split(p, *lesson) == 0;
 }
 
 int wanted_split(const Panel& p, const LessonInfo& lesson) {

@@ -254,7 +254,7 @@ void gap_card(const Panel& p, const LessonRun& run) {
   // The times of a lesson that concludes nothing explain nothing.
   const bool open = run.done && !run.done->why_open.empty();
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
-    draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i], open);
+    draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i], open || run.gaps[i].unsteady);
   }
   const bool has_bar = !open && std::any_of(run.gaps.begin(), run.gaps.end(),
                                             [](const LessonGap& gap) { return gap.note.empty(); });

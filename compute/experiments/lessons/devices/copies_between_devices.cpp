@@ -101,7 +101,8 @@ void run_copies_lesson(LessonStage& stage) {
              "s",
              prediction.value,
              copy.median_s,
-             {{tr("caches"), std::min(0.0, copy.median_s - cold.median_s)}}});
+             {{tr("caches"), std::min(0.0, copy.median_s - cold.median_s)}}},
+            {small, large, copy, cold});
 
   stage.step(2);
   const Tensor z = add(z_x, x.copy_to(second));
@@ -128,6 +129,7 @@ void run_copies_lesson(LessonStage& stage) {
 Lesson copies_lesson() {
   LessonInfo info;
   info.name = "copies";
+  info.timed = false;
   info.title = LAB_TEXT("X + Y on two devices");
   info.devices = 2;
   info.text = {

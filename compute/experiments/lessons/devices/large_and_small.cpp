@@ -17,6 +17,8 @@
 namespace lab::lessons {
 namespace {
 
+constexpr std::int64_t kSmallest = 8, kLargest = 4096;  // sizes tried; the latter by choice
+
 // One size: products on the small device, on the large one, and there with moved operands.
 struct SizeTimes {
   std::int64_t n = 0;
@@ -128,18 +130,30 @@ std::unique_ptr<UnequalPair> choose_pair(LessonStage& stage) {
           to_string(stage.at(0).device())));
 }
 
-// The smallest size from which `larger` stays faster; empty if it is not at the last size.
-std::optional<double> crossing(const std::vector<SizeTimes>& sizes, Timing SizeTimes::*larger) {
-  std::optional<double> from;
+// The smallest size from which `larger` stays faster; empty if it is not at the last size. Where
+// the times differ by less than a tenth, neither is.
+struct Crossing {
+  std::optional<double> from, tie_to;  // tie_to: the largest size before it, if that is a tie
+};
+Crossing crossing(const std::vector<SizeTimes>& sizes, Timing SizeTimes::*larger) {
+  constexpr double kTie = 1.1;
+  Crossing found;
   for (auto s = sizes.rbegin(); s != sizes.rend(); ++s) {
-    if (((*s).*larger).median_s >= s->small.median_s) break;
-    from = static_cast<double>(s->n);
+    const double large_s = ((*s).*larger).median_s, small_s = s->small.median_s;
+    if (kTie * large_s < small_s) {
+      found.from = static_cast<double>(s->n);
+      continue;
+    }
+    if (found.from && large_s < kTie * small_s) found.tie_to = static_cast<double>(s->n);
+    break;
   }
-  return from;
+  return found;
 }
 
-std::string crossing_text(const std::optional<double>& n) {
-  return n ? fmt::format("N = {:.0f}", *n) : tr("never up to the largest size");
+std::string crossing_text(const Crossing& c) {
+  if (!c.from) return tr("never up to the largest size");
+  if (!c.tie_to) return fmt::format("N = {:.0f}", *c.from);
+  return trf("N = {:.0f}, after a tie at N = {:.0f}", *c.from, *c.tie_to);
 }
 
 double flop_of(double n) {
@@ -215,7 +229,7 @@ void run_crossover_lesson(LessonStage& stage) {
   const auto largest = static_cast<std::int64_t>(stage.vary());
   stage.step(0);
   const double overhead_s = pair->overhead_s(stage);
-  const SizeTimes first = pair->measure(stage, 8);
+  const SizeTimes first = pair->measure(stage, kSmallest);
   const SizeTimes last = pair->measure(stage, largest);
   const PairRates rates(last, overhead_s);
   LessonPrediction prediction;
@@ -234,18 +248,18 @@ void run_crossover_lesson(LessonStage& stage) {
   }
   sizes.push_back(last);
   report_size(stage, *pair, last);
-  const std::optional<double> there = crossing(sizes, &SizeTimes::large);
-  const std::optional<double> moved = crossing(sizes, &SizeTimes::moved);
+  const Crossing there = crossing(sizes, &SizeTimes::large);
+  const Crossing moved = crossing(sizes, &SizeTimes::moved);
   stage.step(1);
   stage.observe(tr("data on the larger device"), crossing_text(there));
   stage.observe(tr("data to be moved"), crossing_text(moved));
-  if (there) {
-    stage.count(prediction.series, *there, "");
-    stage.answer({*there});
-    explain_crossing(stage, sizes, rates, *there);
-  }
   judge_disturbance(stage, sizes);
-  if (there) stage.mark(trf("wins from N = {:.0f}", *there), *there);
+  if (there.from) {
+    stage.count(prediction.series, *there.from, "");
+    stage.answer({*there.from});
+    explain_crossing(stage, sizes, rates, *there.from);
+    stage.mark(trf("wins from N = {:.0f}", *there.from), *there.from);
+  }
   stage.conclude(
       trf("Size from which {} beat {}: {} with the data in place, {} with data to be moved.",
           pair->large_name(), pair->small_name(), crossing_text(there), crossing_text(moved)));
@@ -273,12 +287,12 @@ Lesson crossover_lesson() {
                 {LAB_TEXT("The two crossings"), {"", "", "", "", ""}}};
   info.question = {
       .text = LAB_TEXT("From which N on is the larger device faster, with its data in place?"),
-      .low = 8,
-      .high = 8192,
+      .low = kSmallest,
+      .high = kLargest,
       .why =
           LAB_TEXT("The larger device saves a part of the computing time, which grows with N^3, "
                    "and loses a fixed time to start. It wins once it saves more than it loses.")};
-  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, 4096, 512, true};
+  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, kLargest, 512, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
   info.y_label = LAB_TEXT("time per product");

@@ -190,12 +190,12 @@ void run_log_lesson(LessonStage& stage) {
   spread.max_s = spread.p90_s = rounds.back().ratio();
   stage.sample({.series = prediction.series, .value = shown.ratio(), .unit = "x", .time = spread});
   stage.answer({shown.ratio()});
-  stage.gap({prediction.series, "x", prediction.value, shown.ratio(), {}});
   stage.check(tr("both loops compute the same norm"), logged == once && kept == once);
   if (!stage.too_busy(tr("keeping them on the device"), kProducts * constants.keep_s(),
                       shown.keep.finished_s)) {
     stage.too_busy(tr("logging each norm"), kProducts * constants.log_s(), shown.log.finished_s);
   }
+  stage.gap({prediction.series, "x", prediction.value, shown.ratio(), {}});
   conclude_log(stage, shown, is_gpu(device.device()));
 }
 

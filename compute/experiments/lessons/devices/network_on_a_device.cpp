@@ -185,6 +185,7 @@ void run_network_lesson(LessonStage& stage) {
 Lesson network_lesson() {
   LessonInfo info;
   info.name = "network";
+  info.timed = false;
   info.saves = true;
   info.title = LAB_TEXT("A network on a device");
   info.devices = 2;

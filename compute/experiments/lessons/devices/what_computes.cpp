@@ -165,6 +165,7 @@ void run_devices_lesson(LessonStage& stage) {
 Lesson devices_lesson() {
   LessonInfo info;
   info.name = "devices";
+  info.timed = false;
   info.title = LAB_TEXT("What computes here");
   info.text = {
       LAB_TEXT(

@@ -108,6 +108,7 @@ void run_tensors_lesson(LessonStage& stage) {
 Lesson tensors_lesson() {
   LessonInfo info;
   info.name = "tensors";
+  info.timed = false;
   info.title = LAB_TEXT("Where a tensor lives");
   info.text = {LAB_TEXT("A tensor's elements are stored in the memory of one device. The device is "
                         "chosen when the "

@@ -431,6 +431,7 @@ void run_equal_lesson(LessonStage& stage) {
 Lesson equal_lesson() {
   LessonInfo info;
   info.name = "equal";
+  info.timed = false;
   info.title = LAB_TEXT("Is it the same step?");
   info.track = LessonTrack::SeveralDevices;
   info.devices = 2;

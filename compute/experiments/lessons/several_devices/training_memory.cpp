@@ -125,6 +125,7 @@ void run_memory_lesson(LessonStage& stage) {
 Lesson memory_lesson() {
   LessonInfo info;
   info.name = "memory";
+  info.timed = false;
   info.title = LAB_TEXT("What fills memory in training");
   info.track = LessonTrack::SeveralDevices;
   info.text = {

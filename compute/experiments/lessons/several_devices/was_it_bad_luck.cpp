@@ -381,6 +381,7 @@ std::vector<LessonStep> accuracy_steps() {
 Lesson accuracy_lesson() {
   LessonInfo info;
   info.name = "accuracy";
+  info.timed = false;
   info.title = LAB_TEXT("Was 0.73 bad luck?");
   info.track = LessonTrack::SeveralDevices;
   info.text = {

@@ -285,6 +285,20 @@ TEST(LessonGap, NamesWhatTheCausesLeave) {
   EXPECT_EQ(lessons::closed({"copy", "s", 1e-3, 4e-3, {{"latency", 5e-3}}}).parts.size(), 2U);
 }
 
+TEST(LessonGap, HasNoCausesOfUnsteadyTimes) {
+  const LessonGap gap = lessons::unsteady({"copy", "s", 1e-3, 4e-3, {{"latency", 2e-3}}});
+  EXPECT_TRUE(gap.unsteady);
+  EXPECT_TRUE(gap.parts.empty());
+  EXPECT_NE(gap.note, "");
+  const Timing steady{.median_s = 1, .p10_s = 0.95, .p90_s = 1.1, .min_s = 0.9, .n = 30};
+  Timing wide = steady, late = steady, cut = steady;
+  wide.p90_s = 1.5;
+  late.min_s = 0.5;
+  cut.unstable = true;
+  EXPECT_FALSE(lessons::is_disturbed(steady));
+  for (const Timing& time : {wide, late, cut}) EXPECT_TRUE(lessons::is_disturbed(time));
+}
+
 TEST(LessonGap, LeavesNoRoundingUnexplained) {
   const LessonGap gap = lessons::closed({"busy cores", "", 1, 0.3, {{"waiting", -0.7 + 1e-15}}});
   ASSERT_EQ(gap.parts.size(), 2U);

@@ -215,7 +215,7 @@ bool is_much_slower(const HeadlineCopies& copies) {
   return copies.fastest.sample->gb_per_s / copies.largest.sample->gb_per_s >= kMuchSlower;
 }
 
-std::string share_text(double share) {
+std::string load_text(double share) {
   return fmt::format("{:.0f} %", 100 * share);
 }
 
@@ -274,8 +274,8 @@ std::string headline(const TransferResults& results, const std::pair<Device, Dev
   const bool slower = is_much_slower(*copies);
   if (slower && (is_disturbed(fastest) || is_disturbed(largest))) {
     return trf("{}: {}, {}. Too disturbed to compare: others took {} and {} of the cores' time.",
-               copied, best, part_of(copies->largest), share_text(fastest.others),
-               share_text(largest.others));
+               copied, best, part_of(copies->largest), load_text(fastest.others),
+               load_text(largest.others));
   }
   if (slower && headline_is_unsteady(results, pair)) {
     return trf("{}: {}, {}. Too unsteady to compare.", copied, best, part_of(copies->largest));

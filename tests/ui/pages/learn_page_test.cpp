@@ -791,10 +791,8 @@ TEST(LearnPage, KeepsTheClassWhenTheLessonRunsAgain) {
   model.apply(event(2, 4, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
   Lab lab(std::move(model), 1, {1280, 1000});
   lab.open(Page::Learn);
-  const ui::WidgetRect* bar = lab.backend.find("learn/class_bin/1");
-  ASSERT_NE(bar, nullptr);
-  EXPECT_EQ(bar->label, "two");
-  EXPECT_EQ(bar->value, "1 0");
+  EXPECT_EQ(lab.backend.find("learn/class_bin/1")->label, "two");
+  EXPECT_EQ(lab.backend.find("learn/class_bin/1")->value, "1 0");
 }
 
 }  // namespace

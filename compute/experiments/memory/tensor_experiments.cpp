@@ -220,8 +220,8 @@ class TensorCodeJob final : public Experiment {
       return {};
     }
 
-    Tensor variable(const std::string& name) const {
-      return ctx.tensors().at(ctx.tensors().find(name));
+    Tensor variable(const std::string& of) const {
+      return ctx.tensors().at(ctx.tensors().find(of));
     }
     DeviceContext& device(const DeviceChoice& choice) const {
       Machine& machine = ctx.machine();

@@ -17,7 +17,7 @@
 namespace lab::lessons {
 namespace {
 
-constexpr std::int64_t kSmallest = 8, kLargest = 4096;  // sizes tried; the latter by choice
+constexpr std::int64_t kSmallestSize = 8, kLargestSize = 4096;  // sizes tried; the latter by choice
 
 // One size: products on the small device, on the large one, and there with moved operands.
 struct SizeTimes {
@@ -229,7 +229,7 @@ void run_crossover_lesson(LessonStage& stage) {
   const auto largest = static_cast<std::int64_t>(stage.vary());
   stage.step(0);
   const double overhead_s = pair->overhead_s(stage);
-  const SizeTimes first = pair->measure(stage, kSmallest);
+  const SizeTimes first = pair->measure(stage, kSmallestSize);
   const SizeTimes last = pair->measure(stage, largest);
   const PairRates rates(last, overhead_s);
   LessonPrediction prediction;
@@ -287,12 +287,12 @@ Lesson crossover_lesson() {
                 {LAB_TEXT("The two crossings"), {"", "", "", "", ""}}};
   info.question = {
       .text = LAB_TEXT("From which N on is the larger device faster, with its data in place?"),
-      .low = kSmallest,
-      .high = kLargest,
+      .low = kSmallestSize,
+      .high = kLargestSize,
       .why =
           LAB_TEXT("The larger device saves a part of the computing time, which grows with N^3, "
                    "and loses a fixed time to start. It wins once it saves more than it loses.")};
-  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, kLargest, 512, true};
+  info.vary = LessonVary{LAB_TEXT("Largest N"), "", 128, kLargestSize, 512, true};
   info.figure = LessonFigure::Curves;
   info.x_label = "N";
   info.y_label = LAB_TEXT("time per product");

@@ -67,6 +67,11 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
         options.sgd, capacity, options.seed, options.kernels);
   });
   buckets_ = buckets_of(network(), options.bucket_bytes);
+  if (!alone()) {
+    std::vector<Replica*> all;
+    for (const auto& replica : replicas_) all.push_back(replica.get());
+    require_sums(all, sum_, ranks_);
+  }
   choose_members();
   send_state();
 }
@@ -111,7 +116,11 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
       compute_s.push_back(result_.devices[i].compute_s + beside_s);
     }
     if (auto_shares_->observe(images_, compute_s)) {
-      take_shares(auto_shares_->weights(), loader.batch_size(0));
+      const std::int64_t batch = loader.batch_size(0);
+      const std::vector<double>& weights = auto_shares_->weights();
+      if (split_images(batch, weights) != split_images(batch, weights_)) {
+        take_shares(weights, batch);
+      }
     }
   }
   return result_;
@@ -284,18 +293,25 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
   if (alone()) return;
   const bool listed = policy == SharePolicy::Listed;
   std::vector<double> weights = listed ? shares : std::vector<double>(devices_.size(), 1.0);
-  grow_replicas(split_images(batch, weights));  // throws before anything changes
+  grow_replicas(split_images(batch, weights));
+  take_shares(std::move(weights), batch);
   auto_shares_.reset();
   if (policy == SharePolicy::Auto) auto_shares_ = std::make_unique<AutoShares>(devices_.size());
-  take_shares(std::move(weights), batch);
 }
 
 void Trainer::take_shares(std::vector<double> weights, std::int64_t batch) {
   gather_statistics();  // the new reference continues from these
   if (std::ranges::count(takes_part_, false) > 0) update_idle_replicas();
-  weights_ = std::move(weights);
+  const std::vector<double> before = std::exchange(weights_, std::move(weights));
   divide_batch(batch);
-  choose_members();
+  try {
+    choose_members();
+  } catch (const Error&) {
+    weights_ = before;
+    divide_batch(batch);
+    choose_members();  // with the memory that the former members have just released
+    throw;
+  }
 }
 
 // Several processes end a step together, so that they can continue together: only a step that takes

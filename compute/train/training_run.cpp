@@ -274,7 +274,10 @@ void TrainingRun::report_idle_devices() {
         trf("no images of a batch of {} for {}: takes part in the sums only", request_.batch, idle);
   }
   ctx_.emit(LogLine{Severity::Info, text});
-  if (!trainer_.sum_remark().empty()) ctx_.emit(LogLine{Severity::Info, trainer_.sum_remark()});
+  const std::string& remark = trainer_.sum_remark();
+  if (remark == sum_remark_) return;
+  sum_remark_ = remark;
+  if (!remark.empty()) ctx_.emit(LogLine{Severity::Info, remark});
 }
 
 void TrainingRun::report_insight(const StepResult& result) {

@@ -127,9 +127,10 @@ class TrainingRun {
   Insight insight_;  // the latest
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
-  std::string idle_devices_;       // as reported last
-  const std::int64_t first_step_;  // steps made before this run
-  std::int64_t begun_epoch_ = 0;   // the latest epoch of which steps were made
+  std::string idle_devices_;                        // as reported last
+  std::string sum_remark_ = trainer_.sum_remark();  // the same
+  const std::int64_t first_step_;                   // steps made before this run
+  std::int64_t begun_epoch_ = 0;                    // the latest epoch of which steps were made
   std::int64_t total_steps_ = 0;
   bool stop_after_epoch_ = false;
   std::int64_t images_ = 0;

@@ -46,7 +46,9 @@ void TrainingRun::take_changes() {
     }
     request_ = request;
   } catch (const Error& e) {
-    if (e.code() != Errc::InvalidArgument && e.code() != Errc::OutOfMemory) throw;
+    const bool kept = e.code() == Errc::InvalidArgument || e.code() == Errc::OutOfMemory ||
+                      e.code() == Errc::Unsupported;
+    if (!kept) throw;
     ctx_.emit(LogLine{Severity::Warning, trf("the training goes on unchanged: {}", e.what())});
     return;
   }

@@ -53,7 +53,9 @@ class TrainingExperiment final : public Experiment {
  private:
   void train(RunContext& ctx) {
     StartTraining asked = request_;
-    if (auto skipped = skip_missing_library(asked, ctx.machine())) ctx.emit(std::move(*skipped));
+    if (ctx.ranks().single()) {  // all processes must train alike
+      if (auto skipped = skip_missing_library(asked, ctx.machine())) ctx.emit(std::move(*skipped));
+    }
     const StartTraining request = complete_request(std::move(asked), ctx.machine());
     if (request.probe) {
       return probe_training(request, ctx, [&](Payload payload) { ctx.emit(std::move(payload)); });

@@ -97,6 +97,16 @@ SharedMemoryReducer::Source source_of(Replica& replica, std::span<const Gradient
 
 }  // namespace
 
+void require_sums(std::span<Replica* const> replicas, const SumOptions& options, RankGroup& ranks) {
+  if (options.way != GradientSum::Nccl) return;
+  if (!one_kind_of_gpu(replicas)) {
+    throw nccl_not_possible(tr("the devices are not all GPUs of one kind"));
+  }
+  if (!ranks.single()) throw nccl_not_possible(tr("other processes take part"));
+  const auto library = find_nccl(replicas.front()->device().device(), options);
+  if (!library) throw nccl_not_possible(library.reason());
+}
+
 ReducerChoice make_reducer(std::span<Replica* const> replicas,
                            std::span<const GradientBucket> buckets, const SumOptions& options,
                            RankGroup& ranks) {

@@ -28,6 +28,10 @@ struct ReducerChoice {
   std::string remark;
 };
 
+// Throws Error(Unsupported) with the reason where NCCL is requested and cannot sum for all of these
+// replicas, whether or not all of them take part.
+void require_sums(std::span<Replica* const> replicas, const SumOptions& options, RankGroup& ranks);
+
 // GPUs of one kind in one process sum in their own memory, all other devices in host memory. The
 // replicas must outlive the reducer. Throws Error(Unsupported) with the reason where NCCL is
 // requested and cannot be used.

@@ -316,6 +316,20 @@ TEST(GpuTraining, AGpuWithoutImagesKeepsUp) {
   EXPECT_EQ(both.parameters, one.parameters);
 }
 
+TEST(GpuTraining, RefusesNcclEvenWhereOneDeviceHasAllImages) {
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  TrainerOptions options = model("softmax");
+  options.sum.way = GradientSum::Nccl;
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {1, 0};
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0), emulated_gpu(1)}, std::vector{emulated_gpu(0), cpu()}}) {
+    const std::string message =
+        test::message_of([&] { train_on(machine, devices, options); }, Errc::Unsupported);
+    EXPECT_NE(message.find("--sum auto"), std::string::npos) << message;
+  }
+}
+
 TEST(GpuTraining, TimesEachQueuedStep) {
   const Dataset data = make_synthetic_garments(12, 1, 1);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);

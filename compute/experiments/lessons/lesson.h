@@ -93,7 +93,7 @@ class LessonStage {
 
 // Whether a time varies too much for a conclusion, or is far above its fastest repetition.
 bool is_disturbed(const Timing& time);
-// The gap without ratio and causes.
+// The gap as one unexplained part.
 LessonGap unsteady(LessonGap gap);
 
 // Adds what `parts` leave of measured - predicted as "unexplained". If more of the parts cancels

@@ -159,7 +159,7 @@ bool is_disturbed(const Timing& time) {
 
 LessonGap unsteady(LessonGap gap) {
   gap.unsteady = true;
-  gap.parts.clear();
+  gap.parts = {{tr("unexplained"), gap.measured - gap.predicted}};
   gap.note = tr("Too unsteady to name a cause. Measure again when other programs are idle.");
   return gap;
 }

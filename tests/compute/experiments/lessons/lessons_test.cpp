@@ -288,7 +288,9 @@ TEST(LessonGap, NamesWhatTheCausesLeave) {
 TEST(LessonGap, HasNoCausesOfUnsteadyTimes) {
   const LessonGap gap = lessons::unsteady({"copy", "s", 1e-3, 4e-3, {{"latency", 2e-3}}});
   EXPECT_TRUE(gap.unsteady);
-  EXPECT_TRUE(gap.parts.empty());
+  ASSERT_EQ(gap.parts.size(), 1U);
+  EXPECT_EQ(gap.parts[0].cause, "unexplained");
+  EXPECT_DOUBLE_EQ(gap.parts[0].value, 3e-3);
   EXPECT_NE(gap.note, "");
   const Timing steady{.median_s = 1, .p10_s = 0.95, .p90_s = 1.1, .min_s = 0.9, .n = 30};
   Timing wide = steady, late = steady, cut = steady;

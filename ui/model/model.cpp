@@ -291,7 +291,8 @@ void Model::on(const Event& e, const TogetherSpeedup& p) {
 void Model::on(const Event& e, const TransferSample& p) {
   if (!is_job(e, Page::Transfers)) return;
   constexpr double kAround_s = 2;  // a reading or two
-  transfers_.now().add(p, e.t_s, core_use_.others_share(kAround_s));
+  const bool by_cores = p.from.kind == DeviceKind::Cpu || p.to.kind == DeviceKind::Cpu;
+  transfers_.now().add(p, e.t_s, by_cores ? core_use_.others_share(kAround_s) : 0);
 }
 
 void Model::on(const Event& e, const TransferFit& p) {
@@ -426,9 +427,15 @@ void Model::finish_scaling(Outcome outcome) {
 }
 
 void Model::finish_tour(Outcome outcome) {
-  if (outcome != Outcome::Done && tour_.previous) tour_.current.complete_from(*tour_.previous);
-  tour_.current.measured = clock_();
-  tour_.current.others = state(Page::Tour).others;
+  TourResults& now = tour_.current;
+  if (!now.empty()) {
+    now.measured = clock_();
+    now.others = state(Page::Tour).others;
+    if (outcome != Outcome::Done && tour_.previous) {
+      now.complete_from(*tour_.previous);
+      now.others = std::max(now.others, tour_.previous->others);
+    }
+  }
   finish(tour_);
 }
 

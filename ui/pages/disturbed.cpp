@@ -96,7 +96,6 @@ std::string why_unsteady(const Timing& t) {
 }
 
 void measure_again_button(const Panel& p, std::string_view path, const Command& command) {
-  if (p.ui.widgets.find(path) != nullptr) return;  // a note above has it
   const std::string why = busy_reason(p);
   if (button(p.ui, path, tr("Measure again"), {.enabled = why.empty(), .hint = why})) {
     send(p, command);

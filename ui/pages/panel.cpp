@@ -309,9 +309,14 @@ void outcome_notes(const Panel& p, Page page, Figures figures) {
   stopped_note(p, page);
 }
 
-void disturbed_run_note(const Panel& p, Page page, Figures figures) {
+bool is_run_disturbed(const Panel& p, Page page) {
   const PageState& state = p.model.state(page);
-  if (state.phase != Phase::Done || state.others <= 0 || !state.command) return;
+  return state.phase == Phase::Done && state.others > 0 && state.command;
+}
+
+void disturbed_run_note(const Panel& p, Page page, Figures figures) {
+  if (!is_run_disturbed(p, page)) return;
+  const PageState& state = p.model.state(page);
   const std::string key = key_of(page), again = key + "/measure_again";
   Row row(p.ui, {1, -button_width(p.ui, tr("Measure again"))});
   row.next();

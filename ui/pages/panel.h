@@ -122,7 +122,7 @@ void warning_sentence(const Panel& p, std::string_view path, std::string_view te
 std::string half_spread(const Timing& time);
 // Why a time is_unsteady(); empty if it is steady.
 std::string why_unsteady(const Timing& time);
-// A button that sends the command of the results shown; drawn once per frame.
+// A button that sends the command of the results shown.
 void measure_again_button(const Panel& p, std::string_view path, const Command& command);
 
 // Shows the outcome of the page's last job if it failed or was stopped (pages with kinds of runs
@@ -135,6 +135,7 @@ void failure_box(const Panel& p, Page page, bool retry = true);
 void outcome_notes(const Panel& p, Page page, Figures figures = Figures::Unmarked);
 // The same for pages with kinds of runs: above the figures, what others took from the cores, with
 // a button that measures again; below them, that the run was stopped.
+bool is_run_disturbed(const Panel& p, Page page);  // by others, the last run
 void disturbed_run_note(const Panel& p, Page page, Figures figures);
 void stopped_note(const Panel& p, Page page);
 

@@ -135,6 +135,21 @@ TEST(TourPage, ShowsTheTourOfAnEarlierSessionUntilItMeasuresAgain) {
   EXPECT_TRUE(lab.visible("tour/mark_key")) << "it was disturbed then";
 }
 
+TEST(TourPage, ATourStoppedAtOnceChangesNothing) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  ui::TourResults earlier;
+  earlier.measured = 1'700'000'000;
+  earlier.others = 0.4;
+  earlier.earlier = true;
+  earlier.add(tour_figure(cpu(), TourQuestion::SmallCopy));
+  model.restore_tour(earlier);
+  model.apply(event(1, 300, JobStarted{"again", StartTour{}}));
+  model.apply(event(1, 301, JobFinished{Outcome::Cancelled, 1, ""}));
+  EXPECT_TRUE(model.tour().current.earlier);
+  EXPECT_EQ(model.tour().current.measured, 1'700'000'000);
+  EXPECT_EQ(model.tour().current.others, 0.4);
+}
+
 TEST(TourPage, RemembersWhenATourEnded) {
   const ui::Model model = make_scene(Page::Tour, Scene::Done);
   EXPECT_GT(model.tour().current.measured, 0);

@@ -419,7 +419,9 @@ void draw_sentence(const Panel& p, const MatmulResults& results, const std::vect
   if (text.empty()) return;
   if (sentence_is_unsteady(*ladder)) {
     warning_sentence(p, "matmul/ladder_sentence", text);
-    measure_again_button(p, "matmul/measure_again", results.request);
+    if (!is_run_disturbed(p, Page::Matmul)) {  // the note above has the button
+      measure_again_button(p, "matmul/measure_again", results.request);
+    }
     return;
   }
   body(p.ui, text);

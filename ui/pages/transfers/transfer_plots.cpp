@@ -322,7 +322,7 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   const std::string text = headline(results, pair);
   if (headline_is_unsteady(results, pair)) {
     warning_sentence(p, "transfers/headline", text);
-    if (!runs(p, Page::Transfers)) {
+    if (!runs(p, Page::Transfers) && !is_run_disturbed(p, Page::Transfers)) {
       measure_again_button(p, "transfers/measure_again", results.request);
     }
   } else if (!text.empty()) {

@@ -5,10 +5,10 @@
 # libraries, which run_all.sh finds on the target machine.
 #   tests/gpu/bundle.sh FOLDER [BUILD_FOLDER]      FOLDER must be empty or absent
 # Environment: LAB_CUDA_ARCHITECTURES selects the GPU architectures (default 80, 90a and PTX);
-# LAB_BUNDLE_MIB limits the size in MiB (default 60).
+# LAB_BUNDLE_MIB limits the size in MiB (default 72).
 set -euo pipefail
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-most_mib=${LAB_BUNDLE_MIB:-60}
+most_mib=${LAB_BUNDLE_MIB:-72}
 
 die() {
   echo "bundle.sh: $*" >&2

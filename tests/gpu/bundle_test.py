@@ -35,7 +35,7 @@ class Bundle(unittest.TestCase):
         status, text = self.bundle(out, BUILD)
         self.assertEqual(status, 0, text)
         size = sum(file.stat().st_size for file in out.iterdir())
-        self.assertLess(size, 60 << 20)
+        self.assertLess(size, 72 << 20)
         packed = {file.name for file in out.iterdir()}
         self.assertLess({"device-lab", "run_all.sh", "sanitize.sh", "bars.py", "peers.py", "results.py", "libraries.sh",
                          "made_with.txt", "training.py", "torch_models.py"}, packed)

@@ -38,7 +38,9 @@ void add_device_options(CLI::App& app, FieldOptions<StartTraining>& training, Jo
       });
   RequestField devices = field_of(&StartTraining::devices);
   devices.help = LAB_TEXT(
-      "Largest set of devices; default: the GPUs if there are two of one kind, or all CPU devices");
+      "Largest set of devices; default: GPUs of one kind, or the CPU devices if those are several "
+      "and "
+      "there is one GPU at most");
   training.add(devices, &StartTraining::devices);
   RequestField shares = field_of(&StartTraining::shares);
   shares.help = LAB_TEXT("Share of the batch per device");

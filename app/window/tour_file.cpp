@@ -39,7 +39,7 @@ TourFigure figure_in(const JsonFields& fields) {
   figure.question = fields.one_of("question", enum_values<TourQuestion>());
   figure.complete = true;
   if (fields.has("reason")) {
-    figure.missing = fields.line("reason");
+    figure.missing = fields.text("reason");
     return figure;
   }
   figure.value = fields.positive("value");

@@ -46,8 +46,8 @@ std::vector<Device> choose_together(Machine& machine, const std::vector<Device>&
                     to_string(device), info.name));
   }
   if (devices.size() >= 2) return devices;
-  throw Error(Errc::Unsupported, trf("matmul at once: needs two devices, but {} is the only one; "
-                                     "split the CPU with --cpu-devices 2",
+  throw Error(Errc::Unsupported, trf("matmul at once: needs two devices of one kind, but {} is the "
+                                     "only one; split the CPU with --cpu-devices 2",
                                      to_string(devices.front())));
 }
 

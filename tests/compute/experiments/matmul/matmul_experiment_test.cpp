@@ -288,7 +288,8 @@ TEST(MatmulTogether, RefusesWhatItCannotCompare) {
     return test::message_of([&] { probe.run(*make_matmul_experiment(request)); }, code);
   };
   EXPECT_EQ(refusal(1, at_once({}), Errc::Unsupported),
-            "matmul at once: needs two devices, but cpu:0 is the only one; split the CPU with "
+            "matmul at once: needs two devices of one kind, but cpu:0 is the only one; split the "
+            "CPU with "
             "--cpu-devices 2");
   EXPECT_EQ(refusal(2, at_once({cpu(1), cpu(1)}), Errc::Usage),
             "matmul at once: cpu:1 is named twice; name each device once");

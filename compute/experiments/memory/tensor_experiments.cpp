@@ -188,7 +188,7 @@ class TensorCodeJob final : public Experiment {
       return created(ctx, named, device(s.device));
     }
     Tensor operator()(const MoveStatement& s) const {
-      const Tensor from = variable(s.from);
+      Tensor from = variable(s.from);
       DeviceContext& to = device(s.to);
       if (!s.always_copy && from.device() == to.device()) return from;
       const std::string there = fmt::format("{} on {}", s.from, to_string(to.device()));

@@ -91,6 +91,7 @@ class TransferSweep final : public Experiment {
   // Size by size in turn, so that both directions are measured under the same load.
   std::vector<MeasuredSeries> run_group(RunContext& ctx, const std::vector<TransferSeries>& group) {
     std::vector<MeasuredSeries> measured;
+    measured.reserve(group.size());
     for (const TransferSeries& series : group) measured.push_back({series, {}});
     for (const std::int64_t bytes : plan_.sizes_bytes) {
       for (MeasuredSeries& one : measured) run_size(ctx, one, bytes);

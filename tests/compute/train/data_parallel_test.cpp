@@ -173,7 +173,7 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {
 // Trainers of a small network with batch norm and momentum, whose batches are divided by `shares`.
 class Division {
  public:
-  explicit Division(MachineOptions options) : machine_(std::move(options)) {}
+  explicit Division(const MachineOptions& options) : machine_(options) {}
 
   std::unique_ptr<Trainer> trainer(const std::vector<Device>& devices, std::vector<double> shares) {
     TrainerOptions setup;
@@ -198,6 +198,7 @@ class Division {
   }
   std::vector<double> losses(Trainer& trainer, int steps) {
     std::vector<double> all;
+    all.reserve(static_cast<std::size_t>(steps) + 1);
     for (int step = 0; step < steps; ++step) {
       all.push_back(trainer.step(loader_, step, 0.01, {}).loss);
     }

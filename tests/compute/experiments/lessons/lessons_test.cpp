@@ -498,15 +498,15 @@ TEST(NetworkLesson, RunsOnTheGpuIfThereIsOne) {
     }
     const std::string home = gpus > 0 ? "emu:0" : "cpu:0", other = gpus > 0 ? "cpu:0" : "cpu:1";
     EXPECT_NE(text.find("net[0].weight: values: 3, on " + home), std::string::npos) << text;
-    EXPECT_NE(text.find("forward: X is on " + other + " and the network on " + home),
+    EXPECT_NE(text.find(fmt::format("forward: X is on {} and the network on {}", other, home)),
               std::string::npos)
         << text;
     EXPECT_NE(text.find("loaded on " + other + ": equal, bit for bit"), std::string::npos) << text;
     const LessonDone done = news_of<LessonDone>(probe).at(0);
     EXPECT_EQ(done.sentence,
-              "The network's 4 parameters are on " + home +
-                  "; its state file holds names and values but no device, so it was loaded on " +
-                  other + " unchanged.");
+              fmt::format("The network's 4 parameters are on {}; its state file holds names and "
+                          "values but no device, so it was loaded on {} unchanged.",
+                          home, other));
     EXPECT_EQ(done.checks.size(), 6U);
     for (const LessonCheck& check : done.checks) EXPECT_TRUE(check.passed) << check.what;
   }

@@ -33,6 +33,7 @@ class PreparedRanks final : public RankGroup {
 // The GPUs with these numbers, named as a process that sees them as cuda:0, cuda:1, ... does.
 std::vector<NamedGpu> visible(test::FakeBackend& backend, const std::vector<int>& gpus) {
   std::vector<NamedGpu> named;
+  named.reserve(gpus.size());
   for (const int i : gpus) {
     named.push_back({gpu(static_cast<int>(named.size())), backend.gpu(i).facts().pci_bus_id});
   }

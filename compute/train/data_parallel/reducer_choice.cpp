@@ -45,6 +45,12 @@ bool one_kind_of_gpu(std::span<Replica* const> replicas) {
          });
 }
 
+// Why the sums are computed in host memory; empty where the GPUs compute them.
+std::string why_in_host_memory(std::span<Replica* const> replicas, const RankGroup& ranks) {
+  if (!one_kind_of_gpu(replicas)) return tr("the devices are not all GPUs of one kind");
+  return ranks.single() ? "" : tr("other processes take part");
+}
+
 Error nccl_not_possible(const std::string& reason) {
   return {Errc::Unsupported, trf("training: the gradients cannot be summed by NCCL: {}; use "
                                  "--sum auto",
@@ -99,10 +105,8 @@ SharedMemoryReducer::Source source_of(Replica& replica, std::span<const Gradient
 
 void require_sums(std::span<Replica* const> replicas, const SumOptions& options, RankGroup& ranks) {
   if (options.way != GradientSum::Nccl) return;
-  if (!one_kind_of_gpu(replicas)) {
-    throw nccl_not_possible(tr("the devices are not all GPUs of one kind"));
-  }
-  if (!ranks.single()) throw nccl_not_possible(tr("other processes take part"));
+  const std::string reason = why_in_host_memory(replicas, ranks);
+  if (!reason.empty()) throw nccl_not_possible(reason);
   const auto library = find_nccl(replicas.front()->device().device(), options);
   if (!library) throw nccl_not_possible(library.reason());
 }
@@ -110,10 +114,8 @@ void require_sums(std::span<Replica* const> replicas, const SumOptions& options,
 ReducerChoice make_reducer(std::span<Replica* const> replicas,
                            std::span<const GradientBucket> buckets, const SumOptions& options,
                            RankGroup& ranks) {
-  const bool one_kind = one_kind_of_gpu(replicas);
-  if (ranks.single() && one_kind) return sum_on_gpus(replicas, buckets, options);
-  const std::string reason =
-      one_kind ? tr("other processes take part") : tr("the devices are not all GPUs of one kind");
+  const std::string reason = why_in_host_memory(replicas, ranks);
+  if (reason.empty()) return sum_on_gpus(replicas, buckets, options);
   if (options.way == GradientSum::Nccl) throw nccl_not_possible(reason);
   const bool any_gpu =
       std::ranges::any_of(replicas, [](Replica* one) { return is_gpu(one->device().device()); });

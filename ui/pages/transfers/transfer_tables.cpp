@@ -118,24 +118,22 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
   }
 }
 
+// `text` and, on a line of its own, what others took from the cores meanwhile.
+std::string with_others(std::string text, const MeasuredTransfer& s) {
+  if (!is_disturbed(s)) return text;
+  if (!text.empty()) text += "\n";
+  return text + trf("Other programs or the host took {} of the cores' time while it was measured.",
+                    percent(s.others));
+}
+
 }  // namespace
 
 std::string why_unsteady(const MeasuredTransfer& s) {
-  std::string why = why_unsteady(s.time);
-  if (!is_disturbed(s)) return why;
-  if (!why.empty()) why += "\n";
-  return why + trf("Other programs or the host took {} of the cores' time while it was measured.",
-                   percent(s.others));
+  return with_others(why_unsteady(s.time), s);
 }
 
 std::string describe(const MeasuredTransfer& s, CacheState cache) {
-  std::string text = describe(static_cast<const TransferSample&>(s), cache);
-  if (is_disturbed(s)) {
-    text +=
-        "\n" + trf("Other programs or the host took {} of the cores' time while it was measured.",
-                   percent(s.others));
-  }
-  return text;
+  return with_others(describe(static_cast<const TransferSample&>(s), cache), s);
 }
 
 bool has_transfer_matrix(const Panel& p, const TransferResults& results) {

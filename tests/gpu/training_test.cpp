@@ -175,6 +175,8 @@ TEST(TrainingOnGpu, SharesAreBalancedWithACpu) {
   end_gpu_machine();
   StartTraining request = request_on({gpu(), cpu()});
   request.share_policy = SharePolicy::Auto;
+  request.synthetic_train = 8192;
+  request.batch = 2048;  // of a small batch, 16 CPU cores take more than an H200
   request.steps = 40;
   Probe probe(MachineOptions{.open_gpus = open_gpus});
   probe.run(*make_training_experiment(request));

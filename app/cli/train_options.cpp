@@ -30,9 +30,10 @@ void read_shares(const TrainText& extra, StartTraining& request) {
 
 // Options are read in the order in which they are added, so that those after it override it.
 void add_preset(CLI::App& app, StartTraining& request) {
-  add_value(app, "--preset", "book|fast",
-            tr("Settings to start from, which other options override: book (default) or fast, "
-               "which reaches a test accuracy of 0.91 on Fashion-MNIST soonest"),
+  add_value(app, "--preset", "book|fast|accurate",
+            tr("Settings to start from, which other options override: book (default); fast, "
+               "which reaches a test accuracy of 0.91 on Fashion-MNIST soonest; or accurate, "
+               "which reaches 0.94 soonest on a GPU with --dtype bf16"),
             [&request](const std::string& text) {
               apply_preset(
                   static_cast<TrainingPreset>(read_choice(enum_names<TrainingPreset>(), text)),

@@ -211,6 +211,10 @@ TEST(CommandLine, OptionsOverrideThePreset) {
   const auto longer = job<StartTraining>({"train", "--epochs", "12", "--preset", "fast"});
   EXPECT_EQ(longer.epochs, 12) << "in any order";
   EXPECT_EQ(longer.model, "convnet");
+  const auto accurate = job<StartTraining>({"train", "--preset", "accurate", "--seed", "1"});
+  EXPECT_TRUE(follows_preset(TrainingPreset::Accurate, accurate));
+  EXPECT_EQ(accurate.model, "resnet18");
+  EXPECT_EQ(accurate.augment, Augmentation::Flip);
   const auto book = job<StartTraining>({"train", "--preset", "book"});
   EXPECT_EQ(book.model, "lenet");
   EXPECT_EQ(book.lr, 0.9);

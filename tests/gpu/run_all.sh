@@ -145,8 +145,12 @@ all_steps() {
     shown="training.py device-lab $rows" step "training_$rows" "$seconds" "training_$rows.jsonl" bash -c "$measure_training" "$cache" "$rows"
     ((planning)) || end_preparation "$rows"
   done
-  [[ -z ${LAB_DATA_DIR:-} ]] || step train_fast 5 train_fast.jsonl "$lab" train --preset fast \
-    --devices cuda:0 --data fashion-mnist --stop-at 0.91 --json
+  if [[ -n ${LAB_DATA_DIR:-} ]]; then
+    step train_fast 5 train_fast.jsonl "$lab" train --preset fast \
+      --devices cuda:0 --data fashion-mnist --stop-at 0.91 --json
+    step train_accurate 8 train_accurate.jsonl "$lab" train --preset accurate \
+      --devices cuda:0 --dtype bf16 --data fashion-mnist --stop-at 0.94 --json
+  fi
   for ahead in 16 0; do # what it costs to read the loss in every step, against once for 16 steps
     step "steps_ahead_$ahead" 4 "steps_ahead_$ahead.jsonl" "$lab" train --model lenet --devices cuda:0 \
       --steps 2000 --steps-ahead "$ahead" --json

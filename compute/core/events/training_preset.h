@@ -5,11 +5,12 @@
 namespace lab {
 
 // Book: the chapters' settings, the defaults. Fast: reaches a test accuracy of 0.91 on
-// Fashion-MNIST soonest, on a CPU too.
-enum class TrainingPreset { Book, Fast };
+// Fashion-MNIST soonest, on a CPU too. Accurate: reaches 0.94 soonest on a GPU that computes in
+// bf16.
+enum class TrainingPreset { Book, Fast, Accurate };
 template <>
 struct EnumNames<TrainingPreset> {
-  static constexpr ValueName kAll[] = {{"book"}, {"fast"}};
+  static constexpr ValueName kAll[] = {{"book"}, {"fast"}, {"accurate"}};
 };
 
 // Sets the model and how it is trained: batch, rate and its course, optimizer, loss, augmentation

@@ -176,14 +176,14 @@ TEST(Forms, TheDefaultsAreAPreset) {
   EXPECT_EQ(preset_names().at(static_cast<std::size_t>(preset_of(form, machine))),
             "LeNet: batch 256, lr 0.9");
   fill_preset(3, machine, form);
-  fill_preset(4, machine, form);
-  EXPECT_EQ(preset_of(form, machine), 4);
+  fill_preset(5, machine, form);
+  EXPECT_EQ(preset_of(form, machine), 5);
   EXPECT_EQ(form.request.data, DataSource::Synthetic) << "not that of the preset before";
   form.request.synthetic_train = 6000;
   EXPECT_EQ(preset_of(form, machine), 0);
   form.request.data = DataSource::FashionMnist;
-  EXPECT_EQ(preset_of(form, machine), 4) << "the book's data set";
-  fill_preset(4, machine, form);
+  EXPECT_EQ(preset_of(form, machine), 5) << "the book's data set";
+  fill_preset(5, machine, form);
   form.request.epochs = 3;
   EXPECT_EQ(preset_of(form, machine), 0);
 }
@@ -224,6 +224,20 @@ TEST(Forms, FastPresetKeepsTheDevices) {
   form.request.epochs = 9;
   EXPECT_EQ(preset_of(form, machine), 0);
   fill_preset(3, machine, form);
+  form.request.data = DataSource::Synthetic;
+  EXPECT_EQ(preset_of(form, machine), 0);
+}
+
+TEST(Forms, AccuratePresetIsOneOfItsOwn) {
+  const MachineInfo machine = machine_of(1);
+  TrainingForm form;
+  form.request.dtype = Precision::BF16;
+  fill_preset(4, machine, form);
+  EXPECT_EQ(preset_of(form, machine), 4);
+  const StartTraining s = to_command(form, machine);
+  EXPECT_TRUE(follows_preset(TrainingPreset::Accurate, s));
+  EXPECT_EQ(s.data, DataSource::FashionMnist);
+  EXPECT_EQ(s.dtype, Precision::BF16) << "kept";
   form.request.data = DataSource::Synthetic;
   EXPECT_EQ(preset_of(form, machine), 0);
 }

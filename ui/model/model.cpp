@@ -42,6 +42,10 @@ RunKind kind_of(const StartMatmul& request) {
   return request.live ? RunKind::Live : RunKind::Sweep;
 }
 
+RunKind kind_of(const StartScaling&) {
+  return RunKind::Sweep;
+}
+
 template <typename Results>
 template <typename Request>
 void KeptRuns<Results>::start(const Request& request, double t_s) {
@@ -50,11 +54,13 @@ void KeptRuns<Results>::start(const Request& request, double t_s) {
 }
 
 template <typename Results>
-void KeptRuns<Results>::finish() {
+void KeptRuns<Results>::finish(bool keep_replaced) {
   const auto i = static_cast<std::size_t>(last_);
   Kept<Results>& kept = kept_[i];
-  if (!kept.current.empty() && kept.previous) replaced_[i].current = std::move(*kept.previous);
-  if (!kept.current.empty()) kept.previous.reset();
+  if (!kept.current.empty() && kept.previous) {
+    if (!keep_replaced) replaced_[i].current = std::move(*kept.previous);
+    kept.previous.reset();
+  }
   ui::finish(kept);
 }
 
@@ -227,8 +233,8 @@ void Model::on(const Event& e, const CoresShared& p) {
   const auto lesson =
       std::ranges::find(lesson_runs_, e.job, [](const auto& run) { return run.second.job; });
   if (lesson != lesson_runs_.end()) lesson->second.others_used = p.others;
-  if (job_->page == Page::Scaling && scaling_.current.request.measure) {
-    scaling_.current.others = p.others;
+  if (job_->page == Page::Scaling && scaling_.now().request.measure) {
+    scaling_.now().others = p.others;
   }
 }
 
@@ -247,7 +253,7 @@ void Model::on(const Event& e, const LogLine& p) {
 void Model::on(const Event& e, const Skipped& p) {
   if (is_job(e, Page::Matmul)) matmul_.now().skipped.push_back(p);
   if (is_job(e, Page::Transfers)) transfers_.now().skipped.push_back(p);
-  if (is_job(e, Page::Scaling)) scaling_.current.skipped.push_back(p);
+  if (is_job(e, Page::Scaling)) scaling_.now().skipped.push_back(p);
   add_log(e.job, Severity::Info, trf("Skipped {}: {}", p.what, tr(p.reason)));
 }
 
@@ -308,11 +314,11 @@ void Model::on(const Event& e, const TransferPayoff& p) {
 }
 
 void Model::on(const Event& e, const ScalingPoint& p) {
-  if (is_job(e, Page::Scaling)) scaling_.current.add(p);
+  if (is_job(e, Page::Scaling)) scaling_.now().add(p);
 }
 
 void Model::on(const Event& e, const ScalingPrediction& p) {
-  if (is_job(e, Page::Scaling)) scaling_.current.add(p);
+  if (is_job(e, Page::Scaling)) scaling_.now().add(p);
 }
 
 void Model::on(const Event&, const ScalingComparison& p) {
@@ -409,21 +415,35 @@ void Model::on(const Event& e, const Telemetry& p) {
   }
 }
 
+namespace {
+
+// A run that only predicted may replace the prediction before it, but no measurement that neither
+// of them shows.
+bool keeps_measurement(const ScalingResults& replaced, const Kept<ScalingResults>& kept) {
+  const ScalingResults& now = kept.current;
+  if (now.request.measure || !kept.previous || !replaced.has_measured()) return false;
+  const bool only_there = replaced.measured_t_s != now.measured_t_s;
+  return only_there && (now.has_measured() || !kept.previous->has_measured());
+}
+
+}  // namespace
+
 void Model::start_scaling(const StartScaling& request, double t_s) {
-  start(scaling_, request, t_s);
-  scaling_.current.measured_with = request;
-  if (!request.measure && scaling_.previous) scaling_.current.keep_measured(*scaling_.previous);
+  scaling_.start(request, t_s);
+  ScalingResults& now = scaling_.now();
+  now.measured_with = request;
+  now.measured_t_s = t_s;
+  if (const auto& previous = scaling().previous; !request.measure && previous) {
+    now.keep_measured(*previous);
+  }
 }
 
 // A prediction-only experiment starts with the earlier points, so it is not empty when it fails.
 void Model::finish_scaling(Outcome outcome) {
-  const ScalingResults& now = scaling_.current;
+  ScalingResults& now = scaling_.now();
   const bool nothing_new = !now.request.measure && !now.has_prediction();
-  if (outcome != Outcome::Done && nothing_new && scaling_.previous) {
-    scaling_.current = std::move(*scaling_.previous);
-    scaling_.previous.reset();
-  }
-  finish(scaling_);
+  if (outcome != Outcome::Done && nothing_new && scaling().previous) now = {};
+  scaling_.finish(keeps_measurement(scaling_.replaced(RunKind::Sweep).current, scaling()));
 }
 
 void Model::finish_tour(Outcome outcome) {
@@ -466,7 +486,7 @@ std::string Model::result_of_job() {
     case Page::Tour: return result_of(tour_.current);
     case Page::Transfers: return result_of(transfers_.now());
     case Page::Matmul: return result_of(matmul_.now(), rungs_);
-    case Page::Scaling: return result_of(scaling_.current);
+    case Page::Scaling: return result_of(scaling_.now());
     case Page::Training:
       return !runs_.empty() && runs_.back().id() == job_->id ? result_of(runs_.back())
                                                              : state(Page::Training).said;
@@ -482,7 +502,7 @@ bool Model::is_job_unsteady() {
     case Page::Tour: return is_unsteady(tour_.current);
     case Page::Transfers: return is_unsteady(transfers_.now());
     case Page::Matmul: return is_unsteady(matmul_.now());
-    case Page::Scaling: return is_unsteady(scaling_.current);
+    case Page::Scaling: return is_unsteady(scaling_.now());
     case Page::Learn: {
       const auto& command = state(Page::Learn).command;
       const auto* lesson = command ? std::get_if<StartLesson>(&*command) : nullptr;

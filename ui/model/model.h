@@ -97,6 +97,7 @@ enum class RunKind { Sweep, Live, Together };
 inline constexpr std::size_t kRunKinds = 3;
 RunKind kind_of(const StartTransfers& request);
 RunKind kind_of(const StartMatmul& request);
+RunKind kind_of(const StartScaling& request);
 
 // Results of a page's last job, and of the job before it until the last one has results.
 template <typename Results>
@@ -118,7 +119,9 @@ class KeptRuns {
 
   template <typename Request>
   void start(const Request& request, double t_s);
-  void finish();
+  // With `keep_replaced`, what the last run replaces is dropped, and what was replaced before
+  // stays.
+  void finish(bool keep_replaced = false);
 
  private:
   std::array<Kept<Results>, kRunKinds> kept_, replaced_;
@@ -204,7 +207,8 @@ class Model {
   const Kept<MatmulResults>& matmul() const { return matmul_.of(RunKind::Sweep); }
   const KeptRuns<TransferResults>& transfer_runs() const { return transfers_; }
   const KeptRuns<MatmulResults>& matmul_runs() const { return matmul_; }
-  const Kept<ScalingResults>& scaling() const { return scaling_; }
+  const Kept<ScalingResults>& scaling() const { return scaling_.of(RunKind::Sweep); }
+  const KeptRuns<ScalingResults>& scaling_runs() const { return scaling_; }
   const Kept<TourResults>& tour() const { return tour_; }
   const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
   const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
@@ -302,7 +306,7 @@ class Model {
   std::vector<ReferenceResults> references_;
   KeptRuns<TransferResults> transfers_;
   KeptRuns<MatmulResults> matmul_;
-  Kept<ScalingResults> scaling_;
+  KeptRuns<ScalingResults> scaling_;
   Kept<TourResults> tour_;
   std::deque<TrainingRun> runs_;
   std::vector<TrainingRate> rates_;

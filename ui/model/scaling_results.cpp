@@ -102,6 +102,11 @@ bool ScalingResults::has(ScalingMode mode) const {
          !withheld(mode).empty();
 }
 
+bool ScalingResults::has_measured() const {
+  return std::any_of(measured_.begin(), measured_.end(),
+                     [](const ScalingCurve& curve) { return !curve.points.empty(); });
+}
+
 bool ScalingResults::has_prediction() const {
   return std::any_of(predicted_.begin(), predicted_.end(),
                      [](const PredictedCurve& curve) { return !curve.points.empty(); }) ||
@@ -151,6 +156,7 @@ void ScalingResults::keep_measured(const ScalingResults& earlier) {
   measured_ = earlier.measured_;
   checked_ = earlier.checked_;
   measured_with = earlier.measured_with;
+  measured_t_s = earlier.measured_t_s;
   others = earlier.others;
 }
 

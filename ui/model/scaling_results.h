@@ -46,12 +46,14 @@ struct ScalingResults {
   // The request of the measured points. Differs from `request` only if that asked for a prediction
   // alone, in which case the points are those of the previous experiment.
   StartScaling measured_with;
+  double measured_t_s = 0;  // start of that experiment
   // As CoresShared::others, while the points were measured; 0 if not notable.
   double others = 0;
 
   bool empty() const;
   bool has(ScalingMode mode) const;  // any result of that mode
-  bool has_prediction() const;       // for any mode, shown or withheld
+  bool has_measured() const;         // for any mode, as the next
+  bool has_prediction() const;       // shown or withheld
   const ScalingCurve& measured(ScalingMode mode) const;
   // Over the requested link, for devices that may not exist on this machine.
   const PredictedCurve& predicted(ScalingMode mode) const;

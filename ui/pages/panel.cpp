@@ -335,7 +335,8 @@ void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
   const auto shown = std::find(offered.begin(), offered.end(), static_cast<RunKind>(tabs.kind));
   int index = shown == offered.end() ? 0 : static_cast<int>(shown - offered.begin());
   const std::string path = fmt::format("{}/tab", key_of(page));
-  if (segmented(p.ui, path, "", titles, index, tr("Each kind of run keeps its results."))) {
+  if (offered.size() > 1 &&
+      segmented(p.ui, path, "", titles, index, tr("Each kind of run keeps its results."))) {
     tabs.replaced = false;
   }
   tabs.kind = static_cast<int>(offered[static_cast<std::size_t>(index)]);

@@ -150,9 +150,9 @@ bool shows_last_run(const KeptRuns<Results>& runs, const RunTabs& tabs) {
   return !tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind);
 }
 
-// Tabs for the kinds of runs in `offered`, and a button to see what the last run of a kind
-// replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind. Returns the
-// results to show.
+// Tabs for the kinds of runs in `offered`, if it has several, and a button to see what the last run
+// of a kind replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind.
+// Returns the results to show.
 template <typename Results>
 const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>& runs,
                               RunTabs& tabs, std::span<const std::string> titles,

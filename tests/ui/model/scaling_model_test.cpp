@@ -33,6 +33,9 @@ class ScalingModel : public ::testing::Test {
     feed(job, JobFinished{Outcome::Done, 3, ""});
   }
   const ScalingResults& now() const { return model.scaling().current; }
+  const ScalingResults& replaced() const {
+    return model.scaling_runs().replaced(RunKind::Sweep).current;
+  }
 
   Model model{machine_of(2)};
   double t = 0;
@@ -117,6 +120,50 @@ TEST_F(ScalingModel, PredictionKeepsMatchingMeasurements) {
   feed(3, JobStarted{"Prediction", predict});
   feed(3, scaling_prediction(kStrong, 8));
   EXPECT_TRUE(now().measured(kStrong).points.empty()) << "the batch differs";
+}
+
+TEST_F(ScalingModel, KeepsTheMeasurementThatANewOneReplaces) {
+  measure(1, 256);
+  EXPECT_TRUE(replaced().empty());
+  measure(2, 64);
+  EXPECT_EQ(now().request.training.batch, 64);
+  EXPECT_EQ(replaced().request.training.batch, 256);
+  EXPECT_EQ(replaced().measured(kStrong).devices, (Column64{1, 2}));
+}
+
+TEST_F(ScalingModel, PredictionsReplaceNoMeasurement) {
+  const auto predict = [&](JobId job, std::int64_t batch, const char* link) {
+    StartScaling request = request_of(batch);
+    request.measure = false;
+    request.link = link;
+    feed(job, JobStarted{"Prediction", request});
+    feed(job, scaling_prediction(kStrong, 8));
+    feed(job, JobFinished{});
+  };
+  measure(1, 256);
+  measure(2, 128);
+  predict(3, 128, "pcie3");
+  EXPECT_EQ(now().measured_with.training.batch, 128);
+  EXPECT_EQ(replaced().request.training.batch, 256) << "the one of batch 128 is still shown";
+  measure(4, 64);
+  predict(5, 512, "pcie3");
+  EXPECT_EQ(replaced().request.training.batch, 64) << "it is no longer shown";
+  predict(6, 512, "pcie4");
+  EXPECT_EQ(replaced().request.training.batch, 64);
+}
+
+TEST_F(ScalingModel, PredictionsOfOneMeasurementReplaceEachOther) {
+  measure(1, 256);
+  for (const char* const link : {"pcie3", "pcie4"}) {
+    StartScaling request = request_of(256);
+    request.measure = false;
+    request.link = link;
+    feed(2, JobStarted{"Prediction", request});
+    feed(2, scaling_prediction(kStrong, 8));
+    feed(2, JobFinished{});
+  }
+  EXPECT_EQ(replaced().request.link, "pcie3");
+  EXPECT_TRUE(replaced().has_measured());
 }
 
 TEST_F(ScalingModel, FailedPredictionKeepsThePreviousOne) {

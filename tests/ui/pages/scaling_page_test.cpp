@@ -388,6 +388,26 @@ TEST(ScalingPage, EveryStateHasItsWidgets) {
   EXPECT_TRUE(lab.visible("scaling/retry"));
 }
 
+TEST(ScalingPage, AReplacedMeasurementCanBeSeenAgain) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 2400});
+  lab.open(Page::Scaling);
+  EXPECT_FALSE(lab.visible("scaling/replaced"));
+  lab.model.apply(event(2, 1, JobStarted{"Scaling", StartScaling{}}));
+  lab.model.apply(event(2, 2, scaling_point(kStrong, 1)));
+  lab.model.apply(event(2, 3, JobFinished{}));
+  lab.frames(6);
+  EXPECT_FALSE(lab.visible("scaling/steps/2"));
+  lab.click("scaling/replaced");
+  EXPECT_TRUE(lab.visible("scaling/steps/2"));
+  lab.click("scaling/replaced");
+  EXPECT_FALSE(lab.visible("scaling/steps/2"));
+  lab.click("scaling/replaced");
+  lab.model.apply(event(3, 4, JobStarted{"Scaling", StartScaling{}}));
+  lab.model.apply(event(3, 5, scaling_point(kStrong, 1)));
+  lab.frames(6);
+  EXPECT_FALSE(lab.visible("scaling/steps/2")) << "a new run shows itself";
+}
+
 // One device, and two whose steps take 41.2 ms at the median.
 ui::Model varying_steps(double p10_s, double p90_s) {
   ScalingPoint two = scaling_point(kStrong, 2);

@@ -183,6 +183,7 @@ enum class ComputeTime { Measured, Typed, File };
 StartScaling default_scaling();
 
 struct ScalingForm {
+  RunTabs tabs;
   SettingsOpen settings_open;
   StartScaling request = default_scaling();
   std::vector<bool> devices;  // the largest set, ticked by position in timed_devices()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/core/language.h"
@@ -416,8 +417,7 @@ void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode
 
 // Whether the job that is running will predict, but has not yet.
 bool is_awaited(const Panel& p, const Kept<ScalingResults>& kept, const ScalingTexts& texts) {
-  return runs(p, Page::Scaling) && !is_old(kept) && kept.current.request.predict_devices > 0 &&
-         texts.predicted.empty();
+  return is_filling(p, kept) && kept.current.request.predict_devices > 0 && texts.predicted.empty();
 }
 
 void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
@@ -490,8 +490,12 @@ bool has_accuracy(const ScalingResults& results, ScalingMode mode) {
 }
 
 void scaling_results(const Panel& p) {
-  outcome_box(p, Page::Scaling);
-  const Kept<ScalingResults>& kept = p.model.scaling();
+  failure_box(p, Page::Scaling);
+  const KeptRuns<ScalingResults>& all = p.model.scaling_runs();
+  RunTabs& tabs = p.view.forms.scaling.tabs;
+  constexpr std::array kKinds = {RunKind::Sweep};
+  const Kept<ScalingResults>& kept = run_tabs(p, Page::Scaling, all, tabs, {}, kKinds);
+  if (shows_last_run(all, tabs)) outcome_notes(p, Page::Scaling);
   if (shown(kept).empty()) {
     empty_card(p);
     draw_model_check(p);

@@ -9,6 +9,10 @@
 namespace lab::ui {
 
 void draw_scaling_form(const Panel& p);
+// Whether the running job adds to these results.
+inline bool is_filling(const Panel& p, const Kept<ScalingResults>& kept) {
+  return runs(p, Page::Scaling) && &kept == &p.model.scaling() && !is_old(kept);
+}
 // The results as key numbers and in sentences.
 void draw_scaling_summary(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
 void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);

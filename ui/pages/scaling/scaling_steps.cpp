@@ -149,7 +149,7 @@ std::set<int> counts_of_bars(const Panel& p, const Kept<ScalingResults>& kept, b
                              const std::vector<Line>& lines) {
   std::set<int> counts;
   for (const Line& line : lines) counts.insert(line.devices);
-  if (is_old(kept) || (!runs(p, Page::Scaling) && !withheld)) return counts;
+  if (is_old(kept) || (!is_filling(p, kept) && !withheld)) return counts;
   const StartScaling& request = kept.current.request;
   const auto add = [&](const std::vector<int>& more) { counts.insert(more.begin(), more.end()); };
   add(doubling_counts(request.predict_devices));

@@ -12,7 +12,7 @@
 #include "ui/plot/frame.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
-#include "ui/widgets/line_breaks.h"
+#include "ui/widgets/widgets.h"
 
 namespace lab::ui::plot {
 // --- pan, zoom, box and reset ---------------------------------------------------------------
@@ -271,17 +271,16 @@ std::string describe(const Frame& f, const Pick& pick) {
   if (s.describe) return s.describe(pick.point);
   const std::string x = value_text(f.axes.x, s.x[pick.point]);
   const std::string y = value_text(f.axes.y, s.y[pick.point]);
-  const std::string named = s.label.empty() ? y : fmt::format("{}  {}", s.label, y);
-  std::string text = f.axes.x.label.empty() ? trf("{} at {}", named, x)
-                                            : trf("{} at {} {}", named, f.axes.x.label, x);
+  std::string text = s.label;
+  add_row(text, f.axes.x.label.empty() ? "x" : f.axes.x.label, x);
+  add_row(text, f.axes.y.label.empty() ? "y" : f.axes.y.label, y);
   if (pick.point < s.low.size() && pick.point < s.high.size()) {
-    text.append('\n' + trf("from {} to {}", value_text(f.axes.y, s.low[pick.point]),
-                           value_text(f.axes.y, s.high[pick.point])));
+    add_row(text, tr("range"),
+            trf("{} to {}", value_text(f.axes.y, s.low[pick.point]),
+                value_text(f.axes.y, s.high[pick.point])));
   }
   return text;
 }
-
-constexpr float kTipPadX = 12, kTipPadY = 8, kTipSwatch = 24, kTipText = 324;  // units
 
 // Beside the pointer and the point, on the side where the plot has more room.
 ImVec2 tip_corner(const Frame& f, ImVec2 at, ImVec2 size) {
@@ -314,33 +313,12 @@ void tooltip(Frame& f) {
   Ui& ui = f.ui;
   draw_marker(ImGui::GetWindowDrawList(), Marker::Circle, pick->at, ui.px(4.5F), s.color,
               ui.theme->card);
-  const std::string text = describe(f, *pick);
-  const std::string lines = break_lines(ui.fonts.caption, text, ui.px(kTipText));
-  const ImVec2 content = text_size(ui.fonts.caption, lines);
-  ImGui::SetNextWindowPos(
-      tip_corner(f, pick->at,
-                 {content.x + ui.px(kTipSwatch + 2 * kTipPadX), content.y + ui.px(2 * kTipPadY)}));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kTipPadX), ui.px(kTipPadY)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(kControlRadius));
-  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1.0F);
-  ImGui::PushFont(ui.fonts.caption);
-  ImGui::BeginTooltip();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float line = ImGui::GetTextLineHeight();
-  draw_swatch(f, s, {at.x, at.y + line / 2}, ui.px(16), s.color);
-  ImGui::SetCursorScreenPos({at.x + ui.px(kTipSwatch), at.y});
-  note_text(ui.fonts.caption, text);
-  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
-  const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  ImGui::EndTooltip();
-  ImGui::PopFont();
-  ImGui::PopStyleVar(3);
-  ui.widgets.add({.path = f.path + "/tooltip",
-                  .kind = "tooltip",
-                  .label = s.label,
-                  .value = text,
-                  .min = min,
-                  .max = {min.x + size.x, min.y + size.y}});
+  const std::string text = describe(f, *pick), path = f.path + "/tooltip";
+  const Tooltip tip{
+      .text = text, .path = path, .label = s.label, .mark = ui.px(24), .draw_mark = [&](ImVec2 at) {
+        draw_swatch(f, s, at, ui.px(16), s.color);
+      }};
+  show_tooltip(ui, tip, tip_corner(f, pick->at, tooltip_size(ui, tip)));
 }
 
 void draw_cursor(const Frame& f) {

@@ -3,6 +3,8 @@
 // easing. For use inside ui/ only; panels use widgets.h.
 #include <imgui.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -84,10 +86,16 @@ ImU32 styled(ImU32 color);
 void watch_pointer(Ui& ui, bool changed);
 // Whether it has not moved since then.
 bool pointer_rests(const Ui& ui);
-// Shows the text at the pointer immediately and records it as the widget "tooltip".
-void show_tooltip(Ui& ui, std::string_view text);
-// The same at a fixed position.
-void show_tooltip_at(Ui& ui, ImVec2 pos, std::string_view text);
+// A text as that of hint(), and what a caller adds to it.
+struct Tooltip {
+  std::string_view text;
+  std::string_view path = "tooltip", label = {};  // as recorded
+  float mark = 0;  // pixels free on the left, for what `draw_mark` draws beside the first line
+  std::function<void(ImVec2 left_middle)> draw_mark = {};
+};
+ImVec2 tooltip_size(const Ui& ui, const Tooltip& tooltip);
+// Shows it immediately, at the pointer unless there is a position, and records it.
+void show_tooltip(Ui& ui, const Tooltip& tooltip, std::optional<ImVec2> pos = {});
 
 // hint() for a region of the window that is not an item.
 void hint_at(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text);

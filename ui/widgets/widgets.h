@@ -94,8 +94,12 @@ void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {}, float value_at = 0);
 enum class HintSide { Below, Left };  // Left: of an item between others that must stay visible
 // Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
-// it. The visible text is recorded as the widget "tooltip".
+// it. The visible text is recorded as the widget "tooltip". The first line of several is a title
+// unless it ends as a sentence, an empty line starts another paragraph with its own, and the rows
+// of add_row() are aligned in two columns.
 void hint(Ui& ui, std::string_view text, HintSide side = HintSide::Below);
+// Appends a line "label<tab>value".
+void add_row(std::string& text, std::string_view label, std::string_view value);
 // One sentence with an icon in the state's colour.
 void error_box(Ui& ui, std::string_view path, std::string_view sentence);
 void note_box(Ui& ui, std::string_view path, std::string_view sentence);

@@ -349,7 +349,9 @@ TEST_P(PlotTest, TooltipDescribesTheNearestPoint) {
   EXPECT_TRUE(tip->value.starts_with("point 9") || tip->value == "point 100") << tip->value;
   series[0].describe = nullptr;
   b.frame(drawing());
-  EXPECT_NE(b.find("page/loss/tooltip")->value.find("at step"), std::string::npos);
+  const std::string text = b.find("page/loss/tooltip")->value;
+  EXPECT_TRUE(text.starts_with("train\nstep\t")) << text;
+  EXPECT_NE(text.find("\nloss\t"), std::string::npos) << text;
 }
 
 // The tooltip gets the position in the series, also of a point that stands for others.

@@ -1,8 +1,11 @@
 #include "ui/widgets/widgets.h"
 
 #include <gtest/gtest.h>
+#include <imgui_internal.h>
 
+#include <algorithm>
 #include <array>
+#include <cfloat>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +116,67 @@ TEST_P(WidgetsTest, TooltipWaitsWrapsAndDisappears) {
   b.move_to({1, 700});
   b.frames(2, draw);
   EXPECT_EQ(b.ui.widgets.find("tooltip"), nullptr);
+}
+
+// The horizontal extent of the glyphs of one colour in a band of the tooltip.
+struct Glyphs {
+  float left = FLT_MAX, right = 0, top = FLT_MAX, bottom = 0;
+};
+
+Glyphs tooltip_glyphs(ImU32 color, float top, float bottom) {
+  Glyphs found;
+  for (const ImDrawVert& v : ImGui::FindWindowByName("##Tooltip_00")->DrawList->VtxBuffer) {
+    if (v.col != color || v.pos.y < top - 3 || v.pos.y > bottom + 3) continue;
+    found = {std::min(found.left, v.pos.x), std::max(found.right, v.pos.x),
+             std::min(found.top, v.pos.y), std::max(found.bottom, v.pos.y)};
+  }
+  return found;
+}
+
+TEST_P(WidgetsTest, TooltipAlignsItsRowsInTwoColumns) {
+  std::string text = "Packed panels\nCopies the operands.";
+  add_row(text, "speed", "54.1 GFLOP/s");
+  add_row(text, "p10 to p90", "4 ms");
+  EXPECT_EQ(text, "Packed panels\nCopies the operands.\nspeed\t54.1 GFLOP/s\np10 to p90\t4 ms");
+  const auto draw = [&] { button(b.ui, "run", "Run", {.hint = text}); };
+  b.frame(draw);
+  b.move_to(NullBackend::centre(*b.find("run")));
+  b.rest(draw);
+  const WidgetRect* tip = b.find("tooltip");
+  ASSERT_NE(tip, nullptr);
+  EXPECT_EQ(tip->value, text) << "readable text";
+  const Glyphs labels = tooltip_glyphs(b.ui.theme->muted, tip->min.y, tip->max.y);
+  const float middle = (labels.top + labels.bottom) / 2;
+  const Glyphs above = tooltip_glyphs(b.ui.theme->text, labels.top, middle - 6);
+  const Glyphs below = tooltip_glyphs(b.ui.theme->text, middle + 6, labels.bottom);
+  EXPECT_GT(above.left, labels.right) << "values have a column of their own";
+  EXPECT_GT(below.left, labels.right);
+  EXPECT_LT(above.left, below.left) << "the longer value";
+  EXPECT_NEAR(above.right, below.right, 2) << "units end below each other";
+  EXPECT_LE(above.right, tip->max.x);
+}
+
+TEST_P(WidgetsTest, TooltipHasATitleWhereMoreFollows) {
+  b.frame([&] {
+    const auto height = [&](std::string_view text) { return tooltip_size(b.ui, {text}).y; };
+    const float line = b.ui.fonts.caption->FontSize, strong = b.ui.fonts.strong->FontSize;
+    const float one = height("Packed panels"), sentence = height("It copies.\nIt adds.");
+    EXPECT_NEAR(height("Packed panels\nIt adds.") - sentence, strong - line, 1);
+    EXPECT_NEAR(sentence - one, line, 6 * GetParam()) << "a single line is no title";
+    EXPECT_NEAR(height("It copies.\n\nPacked panels\nIt adds.") - sentence, strong, 14 * GetParam())
+        << "of a paragraph";
+  });
+}
+
+TEST_P(WidgetsTest, TooltipWrapsLongRows) {
+  b.frame([&] {
+    std::string text;
+    add_row(text, "a label of many words that fills most of a tooltip",
+            "a value of many words that fills most of a tooltip");
+    const ImVec2 size = tooltip_size(b.ui, {text});
+    EXPECT_LE(size.x, 340 * GetParam());
+    EXPECT_GE(size.y, 2 * b.ui.fonts.caption->FontSize);
+  });
 }
 
 TEST_P(WidgetsTest, NumberInputRejectsValuesOutOfRange) {

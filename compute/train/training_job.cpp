@@ -150,7 +150,7 @@ Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
 
 // Checks run in order of increasing cost: output files, memory, initial weights, data.
 void run_training(const StartTraining& request, RunContext& ctx, const TrainingSink& sink,
-                  const TrainingData& data) {
+                  const TrainingData& data, std::int64_t timeline_warmup) {
   RankGroup& ranks = ctx.ranks();
   if (ranks.rank() == 0) {
     if (!request.save_file.empty()) files::check_writable(request.save_file);
@@ -174,7 +174,7 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   const TrainingSink logged = [&events](Payload payload) { (*events)(std::move(payload)); };
   const TrainingSink& first = events ? logged : sink;
   TrainingRun(request, trainer, images, ctx, ranks.rank() == 0 ? first : silence,
-              std::move(resumed))
+              std::move(resumed), timeline_warmup)
       .run();
 }
 

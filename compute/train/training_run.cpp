@@ -52,12 +52,12 @@ constexpr double kMostQueued_s = 0.2;
 constexpr double kProfileInterval_s = 1;
 constexpr double kTimelineInterval_s = 1;
 constexpr double kInsightInterval_s = 1;
-constexpr std::int64_t kTimelineWarmup = 2;  // steps before the first timeline
 
 }  // namespace
 
 TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data,
-                         RunContext& ctx, const TrainingSink& sink, ResumedTraining resumed)
+                         RunContext& ctx, const TrainingSink& sink, ResumedTraining resumed,
+                         std::int64_t timeline_warmup)
     : request_(request),
       trainer_(trainer),
       data_(data),
@@ -65,6 +65,7 @@ TrainingRun::TrainingRun(const StartTraining& request, Trainer& trainer, const D
       sink_(sink),
       loader_(data.train, request.batch, request.order, request.seed, request.augment),
       learning_rate_(request, loader_.steps_per_epoch()),
+      timeline_warmup_(timeline_warmup),
       at_(resumed.position),
       changes_(std::move(resumed.changes)),
       first_step_(at_.steps),
@@ -222,7 +223,7 @@ bool TrainingRun::record_due() const {
   if (trace_ && trace_->wants(step)) return true;
   if (!request_.timeline || !reports()) return false;
   if (timeline_sent_s_) return clock_.seconds() - *timeline_sent_s_ >= kTimelineInterval_s;
-  return step >= std::min(kTimelineWarmup, total_steps_ - first_step_ - 1);
+  return step >= std::min(timeline_warmup_, total_steps_ - first_step_ - 1);
 }
 
 void TrainingRun::take_timeline(const StepResult& result, double begin_s, double seconds) {

@@ -56,9 +56,9 @@ class TrainingRun {
  public:
   // `request` must be complete; the references must outlive the run. `resumed` is where a
   // checkpoint left off. With several processes, only the first one's sink receives results, and
-  // settings cannot be changed while it runs.
+  // settings cannot be changed while it runs. `timeline_warmup`: as for run_training().
   TrainingRun(const StartTraining& request, Trainer& trainer, const Dataset& data, RunContext& ctx,
-              const TrainingSink& sink, ResumedTraining resumed);
+              const TrainingSink& sink, ResumedTraining resumed, std::int64_t timeline_warmup);
 
   // Trains to the end. Throws Error(Cancelled), after writing a last checkpoint if there is a
   // folder for checkpoints; Error(InvalidArgument) if the loss or the weights become non-finite,
@@ -123,6 +123,7 @@ class TrainingRun {
   std::optional<StepProfile> profile_;  // if requested, in the first process only
   double profile_sent_s_ = 0;
   std::optional<TraceSteps> trace_;  // if requested, in the first process only
+  const std::int64_t timeline_warmup_;
   std::optional<double> timeline_sent_s_, insight_sent_s_;
   Insight insight_;  // the latest
   TrainingPosition at_;

@@ -49,9 +49,8 @@ Timing StepTimes::timing() const {
 ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,
                          std::vector<std::int64_t> small_batches, RunContext& ctx)
     : request_(request), data_(data), small_batches_(std::move(small_batches)), ctx_(ctx) {
-  const std::int64_t steps = request_.warmup + request_.steps;
-  for (const Key& k : all_keys()) {
-    total_work_ += static_cast<double>(request_.rounds) * work(k, steps);
+  for (std::int64_t round = 1; round <= request_.rounds; ++round) {
+    for (const Key& k : all_keys()) total_work_ += work(k, steps_of(k, round));
   }
   if (!request_.accuracy) return;
   for (const int n : request_.counts) {
@@ -63,9 +62,9 @@ void ScalingRuns::run() {
   const std::vector<Key> keys = all_keys();
   for (std::int64_t round = 1; round <= request_.rounds; ++round) {
     for (const Key& k : keys) {
-      const auto part = next_part(work(k, request_.warmup + request_.steps),
-                                  round_text(round, request_.rounds, k.devices));
-      time_steps(k);
+      const auto part =
+          next_part(work(k, steps_of(k, round)), round_text(round, request_.rounds, k.devices));
+      time_steps(k, round);
       emit_points(k);
     }
   }
@@ -95,6 +94,16 @@ std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
     for (const ScalingMode mode : request_.modes) add(key(mode, n));
   }
   return keys;
+}
+
+// Otherwise it only serves the model.
+bool ScalingRuns::has_point(const Key& k) const {
+  return std::ranges::any_of(request_.modes,
+                             [&](ScalingMode mode) { return key(mode, k.devices) == k; });
+}
+
+std::int64_t ScalingRuns::steps_of(const Key& key, std::int64_t round) const {
+  return request_.warmup + request_.steps + (records(key, round) ? 1 : 0);
 }
 
 std::span<const Device> ScalingRuns::first_devices(int count) const {
@@ -127,25 +136,32 @@ StartTraining ScalingRuns::part_of_request(const Key& key) const {
 }
 
 void ScalingRuns::train(const StartTraining& training, const TrainingSink& sink) {
-  run_training(training, ctx_, sink, [this]() -> const Dataset& { return data_; });
+  const std::int64_t all_but_one = *training.steps - 1;
+  run_training(
+      training, ctx_, sink, [this]() -> const Dataset& { return data_; }, all_but_one);
 }
 
-void ScalingRuns::time_steps(const Key& key) {
+void ScalingRuns::time_steps(const Key& key, std::int64_t round) {
   StartTraining training = part_of_request(key);
   training.evaluate = false;
-  training.steps = steps_with(request_.warmup + request_.steps, data_.train.count, training.batch);
+  training.timeline = records(key, round);
+  training.steps = steps_with(steps_of(key, round), data_.train.count, training.batch);
+  const std::int64_t timed = request_.warmup + request_.steps;
   StepTimes& times = times_[key];
   std::int64_t whole_steps = 0;
   train(training, [&](const Payload& payload) {
+    if (std::holds_alternative<StepTimeline>(payload)) ctx_.emit(payload);
     const auto* step = std::get_if<StepDone>(&payload);
     if (step == nullptr || step->images != key.batch) return;
-    if (++whole_steps > request_.warmup) times.add(*step);
+    ++whole_steps;
+    if (whole_steps > request_.warmup && whole_steps <= timed) times.add(*step);
   });
 }
 
 void ScalingRuns::measure_accuracy(int devices) {
   StartTraining training = part_of_request(key(ScalingMode::Strong, devices));
   training.evaluate = true;
+  training.timeline = false;
   training.steps = request_.accuracy_steps;
   train(training, [&](const Payload& payload) {
     const auto* done = std::get_if<TrainingDone>(&payload);

@@ -37,8 +37,8 @@ class ScalingRuns {
   ScalingRuns(const StartScaling& request, const Dataset& data,
               std::vector<std::int64_t> small_batches, RunContext& ctx);
 
-  // Emits each point when it is first known and again when it is refined. Throws as run_training()
-  // does.
+  // Emits each point when it is first known and again when it is refined, and before it the
+  // timeline of a step after the timed ones. Throws as run_training() does.
   void run();
 
   std::vector<ScalingPoint> points() const;
@@ -55,7 +55,11 @@ class ScalingRuns {
   std::vector<Key> all_keys() const;
   double work(const Key& key, std::int64_t steps) const;
   void train(const StartTraining& training, const TrainingSink& sink);
-  void time_steps(const Key& key);
+  bool has_point(const Key& key) const;
+  // Steps of a run in that round: one run of each point has one more, which is recorded.
+  bool records(const Key& key, std::int64_t round) const { return round == 1 && has_point(key); }
+  std::int64_t steps_of(const Key& key, std::int64_t round) const;
+  void time_steps(const Key& key, std::int64_t round);
   void measure_accuracy(int devices);
   void emit_points(const Key& key);
   std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "compute/core/error.h"
@@ -67,6 +68,31 @@ TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
   }
   EXPECT_FALSE(points.at({ScalingMode::Strong, 1}).shares_cores);
   EXPECT_EQ(points.at({ScalingMode::Strong, 2}).accuracy_steps, 6);
+}
+
+TEST(ScalingExperiment, RecordsOneStepOfEachPointAfterTheTimedOnes) {
+  test::Probe probe(2);
+  StartScaling request = small_request();
+  request.modes = {ScalingMode::Strong, ScalingMode::Weak};
+  probe.run(*make_scaling_experiment(request));
+  std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> steps;  // by devices and images
+  for (const StepTimeline& t : probe.all<StepTimeline>()) {
+    SCOPED_TRACE(t.step);
+    std::int64_t images = 0;
+    for (const TimelineDevice& device : t.devices) images += device.images;
+    EXPECT_TRUE(steps.emplace(std::pair(t.devices.size(), images), t.step).second) << "only once";
+    EXPECT_GT(t.seconds, 0);
+    EXPECT_EQ(t.devices.size() > 1, !t.buckets.empty());
+    std::set<int> computing;
+    for (const TimelineSpan& span : t.spans) {
+      if (span.lane == TimelineLane::Compute) computing.insert(span.device);
+    }
+    EXPECT_EQ(computing.size(), t.devices.size());
+  }
+  // After 1 untimed step and 4 timed ones; the last step of each epoch of 300 images is smaller.
+  const decltype(steps) expected = {{{1, 64}, 7}, {{2, 64}, 7}, {{2, 128}, 8}};
+  EXPECT_EQ(steps, expected);
+  for (const auto& [key, p] : final_points(probe)) EXPECT_EQ(p.step.n, 8) << "it is not timed";
 }
 
 // The same images produce the same gradient sums, so the accuracy cannot depend on how the images

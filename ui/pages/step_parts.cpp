@@ -7,15 +7,9 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
-namespace {
-
-// Indices into series_color(): blue and reddish purple.
-constexpr int kComputeHue = 4;
-constexpr int kAllReduceHue = 6;
-
-}  // namespace
 
 ImU32 step_part_color(const Theme& theme, StepPart part) {
+  constexpr int kComputeHue = 4, kAllReduceHue = 6;  // blue and reddish purple
   const ImU32 all_reduce = series_color(theme, kAllReduceHue);
   const bool dark = theme.mode == ThemeMode::Dark;
   switch (part) {

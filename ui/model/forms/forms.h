@@ -138,6 +138,11 @@ struct ShortenedTraining {
   double seconds = 0;  // that it then takes
 };
 
+// The shown part of a step's timeline, as shares of the step.
+struct TimelineForm {
+  double begin = 0, end = 1;
+};
+
 // A step that stays on display while its run records others.
 struct HeldStep {
   JobId run = 0;
@@ -161,8 +166,8 @@ struct TrainingForm {
   int layer_sort_column = 2;  // position; the default is the time
   bool layer_sort_down = true;
   // The card of the timeline; not saved.
-  double timeline_begin = 0, timeline_end = 1;  // shown part, as shares of the step
-  HeldStep held;                                // shown instead of the latest one
+  TimelineForm timeline;
+  HeldStep held;  // shown instead of the latest one
   bool log_loss = false;
   std::map<JobId, RunChoice> runs;
   JobId renaming = 0;           // not saved, as the next three

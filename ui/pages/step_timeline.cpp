@@ -1,24 +1,21 @@
-// The timeline of a step: when each layer and each gradient sum ran, on every device.
+#include "ui/pages/step_timeline.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/step_parts.h"
-#include "ui/pages/training/training_parts.h"
 #include "ui/plot/axis.h"
-#include "ui/plot/plot.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {
 
-constexpr const char* kPath = "training/lanes/view";
 constexpr float kLaneHeight = 22, kCopiesHeight = 14, kLaneGap = 3, kDeviceGap = 12;  // units
 constexpr float kAxisHeight = 22, kNameWidth = 116;                                   // units
 constexpr double kLeastView = 1e-4;  // of the step, fully zoomed in
@@ -107,28 +104,27 @@ std::vector<Lane> lanes_of(const Ui& ui, const StepTimeline& t) {
 
 // --- view -----------------------------------------------------------------------------------
 
-void set_view(TrainingForm& form, double begin, double end) {
+void set_view(TimelineForm& form, double begin, double end) {
   const double width = std::clamp(end - begin, kLeastView, 1.0);
-  form.timeline_begin = std::clamp(begin, 0.0, 1 - width);
-  form.timeline_end = form.timeline_begin + width;
+  form.begin = std::clamp(begin, 0.0, 1 - width);
+  form.end = form.begin + width;
 }
 
-void zoom(TrainingForm& form, double about, double factor) {
-  set_view(form, about - (about - form.timeline_begin) * factor,
-           about + (form.timeline_end - about) * factor);
+void zoom(TimelineForm& form, double about, double factor) {
+  set_view(form, about - (about - form.begin) * factor, about + (form.end - about) * factor);
 }
 
-void pan(TrainingForm& form, double by) {
-  set_view(form, form.timeline_begin + by, form.timeline_end + by);
+void pan(TimelineForm& form, double by) {
+  set_view(form, form.begin + by, form.end + by);
 }
 
-bool is_zoomed(const TrainingForm& form) {
-  return form.timeline_end - form.timeline_begin < 1 - 1e-9;
+bool is_zoomed(const TimelineForm& form) {
+  return form.end - form.begin < 1 - 1e-9;
 }
 
-void use_keys(TrainingForm& form) {
-  const double width = form.timeline_end - form.timeline_begin;
-  const double middle = form.timeline_begin + width / 2;
+void use_keys(TimelineForm& form) {
+  const double width = form.end - form.begin;
+  const double middle = form.begin + width / 2;
   claim_arrows();
   if (key_pressed(GLFW_KEY_LEFT, true)) pan(form, -width / 8);
   if (key_pressed(GLFW_KEY_RIGHT, true)) pan(form, width / 8);
@@ -137,7 +133,7 @@ void use_keys(TrainingForm& form) {
 }
 
 // Only with Ctrl; otherwise the wheel scrolls the page.
-void use_pointer(TrainingForm& form, const Item& item, const View& view, double seconds) {
+void use_pointer(TimelineForm& form, const Item& item, const View& view, double seconds) {
   const ImGuiIO& io = ImGui::GetIO();
   if (item.hovered && io.KeyCtrl) claim_wheel();
   if (item.hovered && io.KeyCtrl && io.MouseWheel != 0) {
@@ -147,7 +143,7 @@ void use_pointer(TrainingForm& form, const Item& item, const View& view, double 
   if (item.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     set_view(form, 0, 1);
   } else if (item.held && io.MouseDelta.x != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
-    const double shown = form.timeline_end - form.timeline_begin;
+    const double shown = form.end - form.begin;
     pan(form, -shown * static_cast<double>(io.MouseDelta.x / (view.right - view.left)));
   }
 }
@@ -286,21 +282,20 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
   if (hovered != nullptr && !item.held) show_tooltip(ui, describe(t, *hovered));
 }
 
-void draw_lanes(const Panel& p, const LanedStep& step) {
+void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,
+                TimelineForm& form) {
   Ui& ui = p.ui;
   const StepTimeline& t = step.timeline();
-  TrainingForm& form = p.view.forms.training;
   const std::vector<Lane> lanes = lanes_of(ui, t);
   const float height = lanes.back().bottom;
   const float width = ImGui::GetContentRegionAvail().x;
-  const Item item = control(kPath, {width, height + ui.px(kAxisHeight)});
-  record(ui, item, kPath, "timeline", "",
-         fmt::format("{:.4f} to {:.4f}", form.timeline_begin, form.timeline_end));
+  const Item item = control(path, {width, height + ui.px(kAxisHeight)});
+  record(ui, item, path, "timeline", "", fmt::format("{:.4f} to {:.4f}", form.begin, form.end));
   if (!item.visible || t.seconds <= 0) return;
   const View view{.left = item.min.x + ui.px(kNameWidth),
                   .right = item.max.x,
-                  .begin_s = form.timeline_begin * t.seconds,
-                  .end_s = form.timeline_end * t.seconds};
+                  .begin_s = form.begin * t.seconds,
+                  .end_s = form.end * t.seconds};
   focus_ring(ui, item, ui.px(4));
   draw_names(ui, t, lanes, item.min);
   draw_spans(p, step, item, view, lanes);
@@ -309,9 +304,9 @@ void draw_lanes(const Panel& p, const LanedStep& step) {
   if (has_keys(item)) use_keys(form);
 }
 
-// --- card -----------------------------------------------------------------------------------
+}  // namespace
 
-std::string sentence_of(const StepTimeline& t, double median_step_s) {
+std::string timeline_sentence(const StepTimeline& t, double median_step_s) {
   if (!t.timed) {
     return trf("Step {} on emulated GPUs: the order is right, the times mean nothing.", t.step);
   }
@@ -338,95 +333,20 @@ std::string sentence_of(const StepTimeline& t, double median_step_s) {
   return text;
 }
 
-// The loss of every step recorded by the page, at most as many points as a trace holds.
-std::vector<LossPoint> losses_of(const TrainingRun& run) {
-  constexpr std::size_t kMost = 4096;
-  const StepColumns& steps = run.steps();
-  const std::size_t stride = steps.size() / kMost + 1;
-  std::vector<LossPoint> losses;
-  for (std::size_t i = 0; i < steps.size(); i += stride) {
-    losses.push_back({.step = static_cast<std::int64_t>(steps.step[i]),
-                      .t_s = steps.t_s[i],
-                      .loss = steps.loss[i]});
-  }
-  return losses;
-}
-
-void draw_buttons(const Panel& p, const TrainingRun& run,
-                  const std::shared_ptr<const LanedStep>& step) {
-  Ui& ui = p.ui;
-  const StepTimeline& t = step->timeline();
-  TrainingForm& form = p.view.forms.training;
-  Row row(ui, {1, -120, -130});
-  row.next();
-  bool held = form.held.step != nullptr;
-  if (checkbox(ui, "training/lanes/hold", tr("Hold this step"), held,
-               tr("Keeps showing this step while the training records others."))) {
-    form.held = held ? HeldStep{run.id(), step} : HeldStep{};
-  }
-  row.next();
+void whole_step_button(const Panel& p, std::string_view path, TimelineForm& form) {
   const bool zoomed = is_zoomed(form);
-  if (button(ui, "training/lanes/whole", tr("Whole step"),
+  if (button(p.ui, path, tr("Whole step"),
              {.enabled = zoomed,
               .hint = zoomed ? tr("Double-click") : tr("The whole step is shown."),
               .width = -1})) {
     set_view(form, 0, 1);
   }
-  row.next();
-  if (button(ui, "training/lanes/export", tr("Export trace"),
-             {.hint = tr("Saves this step and the loss as a Chrome trace in your home folder; "
-                         "Perfetto and chrome://tracing open it."),
-              .width = -1})) {
-    p.out.push_back(SaveText{plot::save_file(fmt::format("training-step-{}", t.step), "trace.json"),
-                             chrome_trace({t}, losses_of(run))});
-  }
 }
 
-// Shown without a timeline: what is pending, or how to obtain one.
-void draw_no_timeline(const Panel& p, const TrainingRun& run) {
-  TrainingForm& form = p.view.forms.training;
-  if (run.request().timeline) {
-    if (run.restored()) return draw_not_kept(p, "training/lanes");
-    muted(p.ui, running_training(p) == &run
-                    ? tr("The first two steps are warm-up; the third one appears here.")
-                    : tr("The training ended before a step was recorded."));
-    return;
-  }
-  if (form.request.timeline) {
-    muted(p.ui, tr("The next training run records one step per second."));
-    return;
-  }
-  muted(p.ui, tr("To see when each layer ran and how the gradient sums hide under backward, "
-                 "record a timeline."));
-  if (button(
-          p.ui, "training/lanes/on", tr("Record a timeline"),
-          {.hint = tr("Ticks the box under More settings; applies to the next training run.")})) {
-    form.request.timeline = true;
-  }
-}
-
-}  // namespace
-
-void draw_training_timeline(const Panel& p, const TrainingRun& run) {
-  Card card(
-      p, "training/lanes", tr("Timeline of a step"),
-      {.hint = tr("When each layer ran, on every device and stream. Ctrl with the wheel zooms, "
-                  "dragging pans, a double-click shows the whole step. With the keyboard, "
-                  "left and right pan, up and down zoom.")});
-  if (!card) return;
-  TrainingForm& form = p.view.forms.training;
-  if (form.held.run != run.id()) form.held = {};
-  if (!run.timeline()) return draw_no_timeline(p, run);
-  const std::shared_ptr<const LanedStep> step = form.held.step ? form.held.step : run.timeline();
-  const StepTimeline& t = step->timeline();
-  // Both kinds of kernels have a median of their own.
-  const bool one_kind = run.timed() && !run.request().compare_kernels;
-  const std::string sentence = sentence_of(t, one_kind ? run.median_step_s() : NAN);
-  body(p.ui, sentence);
-  record_item(p.ui, "training/lanes/sentence", "text", sentence);
-  draw_buttons(p, run, step);
-  swatch_legend(p, legend_of(*p.ui.theme, t));
-  draw_lanes(p, *step);
+void draw_timeline(const Panel& p, const std::string& path, const LanedStep& step,
+                   TimelineForm& form) {
+  swatch_legend(p, legend_of(*p.ui.theme, step.timeline()));
+  draw_lanes(p, path, step, form);
 }
 
 }  // namespace lab::ui

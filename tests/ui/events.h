@@ -254,6 +254,42 @@ inline ScalingPrediction scaling_prediction(ScalingMode mode, int devices) {
   return p;
 }
 
+// A step of 10 ms with 256 images: two layers forward and backward, a bucket that is ready after
+// 6 ms.
+inline StepTimeline step_timeline(int devices) {
+  StepTimeline t;
+  t.model = "mlp";
+  t.step = 7;
+  t.seconds = 0.01;
+  t.loss = 1.5;
+  t.layers = {{"net.1", "linear", "784 to 256"}, {"net.3", "linear", "256 to 10"}};
+  for (int d = 0; d < devices; ++d) {
+    t.devices.push_back({.device = cpu(d), .images = 256 / devices});
+    const auto add = [&](TimelineLane lane, StepPhase phase, int part, double begin, double end) {
+      t.spans.push_back({.device = d,
+                         .lane = lane,
+                         .phase = phase,
+                         .part = part,
+                         .begin_s = begin * 1e-3,
+                         .end_s = end * 1e-3,
+                         .flop = 2'000'000,
+                         .bytes = 1'000'000});
+    };
+    add(TimelineLane::Copies, StepPhase::Batch, 0, 0, 1);
+    add(TimelineLane::Compute, StepPhase::Forward, 0, 1, 3);
+    add(TimelineLane::Compute, StepPhase::Forward, 1, 3, 4);
+    add(TimelineLane::Compute, StepPhase::Backward, 1, 4, 6);
+    add(TimelineLane::Compute, StepPhase::Backward, 0, 6.5, 9);
+    if (devices > 1) add(TimelineLane::Sums, StepPhase::AllReduce, 0, 6, 6.5);
+    add(TimelineLane::Compute, StepPhase::Update, 0, 9, 10);
+  }
+  if (devices > 1) {
+    t.buckets.push_back({.bytes = 4096, .ready_s = std::vector<double>(t.devices.size(), 0.006)});
+    t.buckets.back().done_s = 0.010;
+  }
+  return t;
+}
+
 inline ScalingComparison scaling_comparison() {
   ScalingComparison comparison{{}, 0.027, 0.108};
   for (const int devices : {2, 4, 16}) {

@@ -321,6 +321,11 @@ void Model::on(const Event& e, const ScalingPrediction& p) {
   if (is_job(e, Page::Scaling)) scaling_.now().add(p);
 }
 
+void Model::on(const Event& e, const StepTimeline& p) {
+  if (is_job(e, Page::Scaling)) return scaling_.now().add(p);
+  on_training(e, p);
+}
+
 void Model::on(const Event&, const ScalingComparison& p) {
   scaling_comparison_ = p;
 }

@@ -254,7 +254,7 @@ class Model {
   void on(const Event& e, const Confusion& p) { on_training(e, p); }
   void on(const Event& e, const TrainingProfile& p) { on_training(e, p); }
   void on(const Event& e, const TrainingChanged& p);
-  void on(const Event& e, const StepTimeline& p) { on_training(e, p); }
+  void on(const Event& e, const StepTimeline& p);
   void on(const Event& e, const TrainingDone& p) { on_training(e, p); }
 
   GpuRecord& gpu_at(const std::string& pci_bus_id);

@@ -74,6 +74,12 @@ void refill(PredictedCurve& c, const Timing* one) {
   });
 }
 
+std::int64_t batch_of(const StepTimeline& step) {
+  std::int64_t images = 0;
+  for (const TimelineDevice& device : step.devices) images += device.images;
+  return images;
+}
+
 bool same_work(const StartTraining& a, const StartTraining& b) {
   return a.model == b.model && a.data == b.data && a.batch == b.batch &&
          first_device(a) == first_device(b);
@@ -151,10 +157,25 @@ void ScalingResults::add(const ScalingPrediction& prediction) {
   refill(curve, from == nullptr ? nullptr : &from->step);
 }
 
+void ScalingResults::add(const StepTimeline& step) {
+  steps_.push_back(std::make_shared<const LanedStep>(step));
+}
+
+const LanedStep* ScalingResults::step(ScalingMode mode, int devices) const {
+  const ScalingPoint* const point = measured(mode).at(devices);
+  if (point == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(steps_, [&](const auto& step) {
+    return step->timeline().devices.size() == static_cast<std::size_t>(devices) &&
+           batch_of(step->timeline()) == point->batch;
+  });
+  return found == steps_.end() ? nullptr : found->get();
+}
+
 void ScalingResults::keep_measured(const ScalingResults& earlier) {
   if (!same_work(request.training, earlier.measured_with.training)) return;
   measured_ = earlier.measured_;
   checked_ = earlier.checked_;
+  steps_ = earlier.steps_;
   measured_with = earlier.measured_with;
   measured_t_s = earlier.measured_t_s;
   others = earlier.others;

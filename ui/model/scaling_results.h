@@ -1,12 +1,14 @@
 #pragma once
 // One scaling experiment: measurements per device count, and predictions for larger ones.
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compute/core/events/event.h"
 #include "ui/model/columns.h"
+#include "ui/model/laned_step.h"
 
 namespace lab::ui {
 
@@ -62,8 +64,11 @@ struct ScalingResults {
   std::string withheld(ScalingMode mode) const;
   // The same model for this machine, where each point also has its measured step.
   const PredictedCurve& checked(ScalingMode mode) const;
+  // The recorded step of so many devices; null: none is recorded.
+  const LanedStep* step(ScalingMode mode, int devices) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);
+  void add(const StepTimeline& step);
   // Takes over the points of an earlier experiment with the same model, data, batch and first
   // device, so that a prediction alone can be compared with them.
   void keep_measured(const ScalingResults& earlier);
@@ -80,6 +85,7 @@ struct ScalingResults {
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;
   std::array<std::string, 2> withheld_;
+  std::vector<std::shared_ptr<const LanedStep>> steps_;  // by device count and batch
 };
 
 }  // namespace lab::ui

@@ -166,6 +166,23 @@ TEST_F(ScalingModel, PredictionsOfOneMeasurementReplaceEachOther) {
   EXPECT_TRUE(replaced().has_measured());
 }
 
+TEST_F(ScalingModel, RecordedStepsBelongToTheirPoints) {
+  feed(1, JobStarted{"Scaling", request_of(256)});
+  feed(1, step_timeline(2));
+  EXPECT_EQ(now().step(kStrong, 2), nullptr) << "there is no point yet";
+  feed(1, scaling_point(kStrong, 2));
+  feed(1, scaling_point(kWeak, 2));
+  ASSERT_NE(now().step(kStrong, 2), nullptr);
+  EXPECT_EQ(now().step(kStrong, 2)->timeline().devices.size(), 2u);
+  EXPECT_EQ(now().step(kWeak, 2), nullptr) << "its steps have twice the images";
+  feed(1, JobFinished{});
+  StartScaling predict = request_of(256);
+  predict.measure = false;
+  feed(2, JobStarted{"Prediction", predict});
+  feed(2, scaling_prediction(kStrong, 8));
+  EXPECT_NE(now().step(kStrong, 2), nullptr) << "kept with the points";
+}
+
 TEST_F(ScalingModel, FailedPredictionKeepsThePreviousOne) {
   measure(1, 256);
   StartScaling predict = request_of(256);

@@ -220,8 +220,10 @@ void feed_scaling(Feed& feed, Scene scene) {
   feed(1, JobStarted{"Scaling lenet over 2 devices", request});
   for (const ScalingMode mode : request.modes) {
     if (scene == Scene::Failed) break;
+    if (mode == ScalingMode::Strong) feed(1, step_timeline(1));
     feed(1, scaling_point(mode, 1));
     if (scene == Scene::Running) break;
+    if (mode == ScalingMode::Strong) feed(1, step_timeline(2));
     feed(1, scaling_point(mode, 2));
     feed(1, scaling_point(mode, 4, true));
     for (const int devices : {1, 2, 4, 8, 16}) feed(1, scaling_prediction(mode, devices));

@@ -15,41 +15,6 @@ namespace {
 using ui::Page;
 using ui::WidgetRect;
 
-// A step of 10 ms: two layers forward and backward, a bucket that is ready after 6 ms.
-StepTimeline timeline_of(int devices) {
-  StepTimeline t;
-  t.model = "mlp";
-  t.step = 7;
-  t.seconds = 0.01;
-  t.loss = 1.5;
-  t.layers = {{"net.1", "linear", "784 to 256"}, {"net.3", "linear", "256 to 10"}};
-  for (int d = 0; d < devices; ++d) {
-    t.devices.push_back({.device = cpu(d), .images = 128});
-    const auto add = [&](TimelineLane lane, StepPhase phase, int part, double begin, double end) {
-      t.spans.push_back({.device = d,
-                         .lane = lane,
-                         .phase = phase,
-                         .part = part,
-                         .begin_s = begin * 1e-3,
-                         .end_s = end * 1e-3,
-                         .flop = 2'000'000,
-                         .bytes = 1'000'000});
-    };
-    add(TimelineLane::Copies, StepPhase::Batch, 0, 0, 1);
-    add(TimelineLane::Compute, StepPhase::Forward, 0, 1, 3);
-    add(TimelineLane::Compute, StepPhase::Forward, 1, 3, 4);
-    add(TimelineLane::Compute, StepPhase::Backward, 1, 4, 6);
-    add(TimelineLane::Compute, StepPhase::Backward, 0, 6.5, 9);
-    if (devices > 1) add(TimelineLane::Sums, StepPhase::AllReduce, 0, 6, 6.5);
-    add(TimelineLane::Compute, StepPhase::Update, 0, 9, 10);
-  }
-  if (devices > 1) {
-    t.buckets.push_back({.bytes = 4096, .ready_s = std::vector<double>(t.devices.size(), 0.006)});
-    t.buckets.back().done_s = 0.010;
-  }
-  return t;
-}
-
 class TrainingTimeline : public ::testing::Test {
  protected:
   void open(int devices) {
@@ -63,7 +28,7 @@ class TrainingTimeline : public ::testing::Test {
     started.request = request;
     model.apply(event(1, 1, started));
     for (int step = 1; step <= 40; ++step) model.apply(event(1, 1, step_done(step)));
-    model.apply(event(1, 2, timeline_of(devices)));
+    model.apply(event(1, 2, step_timeline(devices)));
     lab.open(Page::Training);
     lab.show(std::move(model));
   }
@@ -160,7 +125,7 @@ TEST_F(TrainingTimeline, ExportsATrace) {
 TEST_F(TrainingTimeline, HoldsAStep) {
   open(1);
   lab.click("training/lanes/hold");
-  StepTimeline later = timeline_of(1);
+  StepTimeline later = step_timeline(1);
   later.step = 99;
   lab.model.apply(event(1, 3, later));
   lab.frames(3);
@@ -177,7 +142,7 @@ TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
   start(2);
   lab.frames(3);
   EXPECT_FALSE(lab.visible("training/lanes/sentence")) << "nothing of the second run is recorded";
-  StepTimeline later = timeline_of(1);
+  StepTimeline later = step_timeline(1);
   later.step = 99;
   lab.model.apply(event(2, 3, later));
   lab.frames(3);
@@ -193,7 +158,7 @@ TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
 }
 
 TEST(LanedSteps, DrawAWaitBeforeTheSumsItContains) {
-  StepTimeline t = timeline_of(2);
+  StepTimeline t = step_timeline(2);
   const auto at = [](int device, TimelineLane lane, int part) {
     return TimelineSpan{
         .device = device, .lane = lane, .phase = StepPhase::AllReduce, .part = part};

@@ -202,6 +202,9 @@ struct ScalingForm {
   bool more = false;  // rarely used settings, expanded
   bool bars_by_share = false;
   int shown_mode = 0;  // as ScalingMode, if there are results of both
+  // The card of the timeline; not saved.
+  TimelineForm timeline;
+  int timeline_devices = 0;  // if none is recorded of them: the most
   bool show_table = false;
   bool show_check = false;
 };

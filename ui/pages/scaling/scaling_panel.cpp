@@ -513,6 +513,7 @@ void scaling_results(const Panel& p) {
     pair.next();
     draw_scaling_accuracy(p, kept);
   }
+  draw_scaling_timeline(p, kept, mode);
   draw_scaling_table(p, kept, mode);
   draw_model_check(p);
 }

@@ -19,6 +19,11 @@ void draw_speedup_plots(const Panel& p, const Kept<ScalingResults>& kept, Scalin
 // One bar per device count, showing where a step's time goes. The card grows by `extra` units.
 void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                         float extra = 0);
+// One recorded step, on every device: of the device count whose bar was chosen. Draws nothing if
+// none was recorded.
+void draw_scaling_timeline(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode);
+// That device count; 0: none was recorded.
+int timeline_devices(const ScalingForm& form, const ScalingResults& results, ScalingMode mode);
 // The model's predictions of published figures.
 void draw_model_check(const Panel& p);
 

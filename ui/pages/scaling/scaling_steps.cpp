@@ -26,7 +26,8 @@ struct Line {
   StepParts parts;
   double beside_s = 0;  // predicted hidden all-reduce, overlapped with computation
   bool predicted = false;
-  std::string text;  // tooltip
+  bool recorded = false;  // a step, for the timeline
+  std::string text;       // tooltip
 };
 
 // Returns each device count once, ascending; measurements take precedence over predictions.
@@ -45,6 +46,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
                      .parts = parts_of(point),
                      .beside_s = 0,
                      .predicted = false,
+                     .recorded = results.step(mode, point.devices) != nullptr,
                      .text = describe(results, point)});
   }
   for (const ScalingPrediction& point : predicted.points) {
@@ -56,6 +58,7 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
                      .parts = parts_of(point),
                      .beside_s = point.split.all_reduce_s - point.split.exposed_s,
                      .predicted = true,
+                     .recorded = false,
                      .text = describe(results, point)});
   }
   std::stable_sort(lines.begin(), lines.end(),
@@ -66,6 +69,12 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
 std::string name_text(const Line& line) {
   const std::string devices = devices_text(line.devices);
   return line.predicted ? trf("{}, predicted", devices) : devices;
+}
+
+// Below the parts, in the tooltip.
+std::string record_text(const Line& line, bool chosen) {
+  if (!line.recorded || chosen) return "";
+  return std::string("\n") + tr("Press to see the timeline of a step.");
 }
 
 std::string part_text(const Line& line, StepPart part) {
@@ -84,10 +93,10 @@ struct Bars {
   double full_s;  // seconds represented by the full width
 };
 
-void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars) {
+void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, bool chosen) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
+  row_background(ui, item, chosen);
   focus_ring(ui, item, ui.px(4));
   ImFont* font = ui.fonts.caption;
   const float middle = (item.min.y + item.max.y) / 2;
@@ -168,9 +177,16 @@ float line_height(const Panel& p, std::size_t lines) {
   return std::clamp(each, kLine, kMaxLine);
 }
 
+// Its timeline is shown whole.
+void choose_timeline(const Panel& p, int devices) {
+  ScalingForm& form = p.view.forms.scaling;
+  form.timeline_devices = devices;
+  form.timeline = {};
+}
+
 // Leaves the place of the lines up to `count`, so that nothing moves when they arrive. `instead` is
 // written there.
-void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t count,
+void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t count, int chosen,
                 std::string_view instead) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
@@ -194,10 +210,12 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t coun
     if (!item.visible) continue;
     if (by_share) line.ideal_s = 0;
     const Bars bars{item.min.x + name, item.max.x - value, by_share ? line.parts.sum() : longest_s};
-    draw_line(p, item, line, bars);
+    const bool shown = line.recorded && line.devices == chosen;
+    draw_line(p, item, line, bars, shown);
+    if (line.recorded && item.pressed) choose_timeline(p, line.devices);
     std::string text = line.text;
     for (const StepPart part : kStepParts) text += "\n" + part_text(line, part);
-    hint(ui, text);
+    hint(ui, text + record_text(line, shown));
     record(ui, item, path, "bar", name_text(line), format_seconds(line.step_s));
   }
   const ImVec2 place = ImGui::GetCursorScreenPos();
@@ -235,7 +253,7 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   const bool copies =
       results.request.style == ParallelStyle::DataParallel && results.measured(mode).points.empty();
   head(p, more || std::ranges::any_of(lines, &Line::predicted), copies);
-  draw_lines(p, lines, counts.size(),
+  draw_lines(p, lines, counts.size(), timeline_devices(p.view.forms.scaling, results, mode),
              withheld ? tr("No predicted bars: the prediction is withheld.") : "");
   if (p.view.forms.scaling.bars_by_share) return;
   if (lines.back().devices > 1) {

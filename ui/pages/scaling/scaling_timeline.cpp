@@ -1,0 +1,64 @@
+// The card of the timeline: one recorded step of a device count.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compute/core/language.h"
+#include "ui/pages/scaling/scaling_parts.h"
+#include "ui/pages/step_timeline.h"
+#include "ui/plot/plot.h"
+
+namespace lab::ui {
+namespace {
+
+// Unsteady steps have no median worth stating.
+double median_step_s(const ScalingCurve& curve, int devices) {
+  const ScalingPoint* const point = curve.at(devices);
+  const bool unsteady = curve.is_unsteady(static_cast<std::size_t>(point - curve.points.data()));
+  return unsteady ? NAN : point->step.median_s;
+}
+
+void timeline_head(const Panel& p, const StepTimeline& t, double median_s) {
+  Row row(p.ui, {1, -120, -130});
+  row.next();
+  const std::string sentence = timeline_sentence(t, median_s);
+  body(p.ui, sentence);
+  record_item(p.ui, "scaling/lanes/sentence", "text", sentence);
+  row.next();
+  whole_step_button(p, "scaling/lanes/whole", p.view.forms.scaling.timeline);
+  row.next();
+  if (button(p.ui, "scaling/lanes/export", tr("Export trace"),
+             {.hint = tr("Saves this step as a Chrome trace in your home folder; Perfetto and "
+                         "chrome://tracing open it."),
+              .width = -1})) {
+    const std::string name = fmt::format("scaling-step-{}-devices", t.devices.size());
+    p.out.push_back(SaveText{plot::save_file(name, "trace.json"), chrome_trace({t}, {})});
+  }
+}
+
+}  // namespace
+
+int timeline_devices(const ScalingForm& form, const ScalingResults& results, ScalingMode mode) {
+  if (results.step(mode, form.timeline_devices) != nullptr) return form.timeline_devices;
+  int most = 0;
+  for (const ScalingPoint& point : results.measured(mode).points) {
+    if (results.step(mode, point.devices) != nullptr) most = point.devices;
+  }
+  return most;
+}
+
+void draw_scaling_timeline(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {
+  const ScalingResults& results = shown(kept);
+  ScalingForm& form = p.view.forms.scaling;
+  const int devices = timeline_devices(form, results, mode);
+  if (devices == 0) return;
+  const LanedStep& step = *results.step(mode, devices);
+  const std::string on = devices_text(devices);
+  const Card card(p, "scaling/lanes", tr("Timeline of a step"),
+                  {.hint = tr(kTimelineHint), .note = on, .dimmed = is_old(kept)});
+  if (!card) return;
+  timeline_head(p, step.timeline(), median_step_s(results.measured(mode), devices));
+  draw_timeline(p, "scaling/lanes/view", step, form.timeline);
+}
+
+}  // namespace lab::ui

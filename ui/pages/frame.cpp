@@ -142,15 +142,18 @@ Chip device_chip(const Panel& p, Device device) {
   const std::int64_t used = p.model.memory(device).used;
   if (is_timed(device)) chip.value = percent(last.utilisation);
   if (used > 0) chip.value += (chip.value.empty() ? "" : "  ") + format_bytes(used);
-  chip.text =
-      last.utilisation
-          ? trf("{}: its cores were busy with any program {} of the time since the previous "
-                "reading",
-                chip.name, percent(*last.utilisation))
-          : trf("{}: utilisation is not available: {}", chip.name, tr(last.utilisation.reason()));
+  chip.text = chip.name;
+  if (last.utilisation) {
+    chip.text += std::string("\n") +
+                 tr("Busy: share of the time since the previous reading in which any program used "
+                    "its cores.");
+  }
+  add_row(chip.text, tr("busy"),
+          last.utilisation ? percent(*last.utilisation)
+                           : fmt::format("N/A, {}", tr(last.utilisation.reason())));
   const std::string cores = device.kind == DeviceKind::Cpu ? core_use_text(p.model) : "";
-  if (!cores.empty()) chip.text += '\n' + trf("all cores: {}", cores);
-  chip.text += '\n' + trf("the lab's tensors hold {}", format_bytes(used));
+  if (!cores.empty()) add_row(chip.text, tr("all cores"), cores);
+  add_row(chip.text, tr("the lab's tensors"), format_bytes(used));
   return chip;
 }
 

@@ -48,17 +48,15 @@ std::string devices_of(const SiliconCore& core) {
 
 std::string core_hint(const Silicon& silicon, int place, bool known, double share) {
   const SiliconCore& core = silicon.cores[static_cast<std::size_t>(place)];
-  const std::string device = devices_of(core);
-  std::string text =
-      known ? trf("{}, core {}, busy {} of the time", device, core.number, percent(share))
-            : trf("{}, core {}", device, core.number);
+  std::string text = trf("{}, core {}", devices_of(core), core.number);
   if (core.kind) text += '\n' + core_kind_text(*core.kind);
+  if (known) add_row(text, tr("busy"), percent(share));
   for (const SiliconCache& cache : silicon.caches) {
     if (std::find(cache.cores.begin(), cache.cores.end(), place) == cache.cores.end()) continue;
-    const std::string size = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
-    text +=
-        '\n' + (cache.cores.size() == 1 ? trf("{}, its own", size)
-                                        : trf("{}, shared by {} cores", size, cache.cores.size()));
+    const std::string size = format_bytes(cache.bytes);
+    add_row(text, fmt::format("L{}", cache.level),
+            cache.cores.size() == 1 ? trf("{}, its own", size)
+                                    : trf("{}, shared by {} cores", size, cache.cores.size()));
   }
   return text;
 }
@@ -238,7 +236,8 @@ GpuPart gpu_part(const Panel& p, const std::string& path, const MachinePicture& 
   part.name = trf("{}: {}", device, info.name);
   part.link = link_to(picture, info.device);
   part.color = device_color(*p.ui.theme, info.device);
-  part.hint = trf("{}: {}, memory {}", device, info.name, format_bytes(info.memory_total_bytes));
+  part.hint = fmt::format("{}: {}", device, info.name);
+  add_row(part.hint, tr("memory"), format_bytes(info.memory_total_bytes));
   if (!is_timed(info.device)) {
     part.text = tr(kEmulatedGpu);
     return part;
@@ -256,7 +255,7 @@ GpuPart gpu_part(const Panel& p, const std::string& path, const MachinePicture& 
   }
   if (gpu != nullptr) {
     for (const GpuLine& line : describe_reading(last, gpu->facts)) {
-      if (line.group.empty() && line.value) part.hint += '\n' + tr(line.label) + ": " + *line.value;
+      if (line.group.empty() && line.value) add_row(part.hint, tr(line.label), *line.value);
     }
   }
   return part;

@@ -653,12 +653,22 @@ std::string gb_per_s_text(double gb_per_s) {
 }
 
 std::string timing_text(const Timing& t) {
-  std::string text =
-      trf("median {}, p10 {}, p90 {}\n{} repetitions after {} warm-up", format_seconds(t.median_s),
-          format_seconds(t.p10_s), format_seconds(t.p90_s), t.n, t.warmup);
+  std::string text;
+  add_row(text, tr("median"), format_seconds(t.median_s));
+  add_row(text, tr("p10 to p90"),
+          trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s)));
+  add_row(text, tr("repetitions"), trf("{} after {} warm-up", t.n, t.warmup));
   if (t.unstable)
     text += std::string("\n") +
-            tr("unsteady: the time limit was reached before the spread fell below 2 %");
+            tr("Unsteady: the time limit was reached before the spread fell below 2 %.");
+  return text;
+}
+
+std::string span_text(std::string_view what, double begin_s, double end_s) {
+  std::string text(what);
+  add_row(text, tr("start"), format_seconds(begin_s));
+  add_row(text, tr("end"), format_seconds(end_s));
+  add_row(text, tr("duration"), format_seconds(end_s - begin_s));
   return text;
 }
 
@@ -688,46 +698,54 @@ std::string conditions_text(const Conditions& c) {
   std::string text;
   if (c.clock_mhz) {
     const std::string clock = format_si(*c.clock_mhz * 1e6, "Hz");
-    text += c.clock_nominal ? trf("nominal clock {}", clock) : trf("clock {}", clock);
+    add_row(text, c.clock_nominal ? tr("nominal clock") : tr("clock"), clock);
   }
   if (c.unix_time_s > 0) {
     const std::string time = time_of_day(static_cast<std::time_t>(c.unix_time_s));
-    if (!text.empty() && !time.empty()) text += ", ";
-    if (!time.empty()) text += trf("taken at {}", time);
+    if (!time.empty()) add_row(text, tr("taken at"), time);
   }
   return text;
 }
 
 namespace {
 
-std::string cache_state_text(CacheState cache) {
-  return cache == CacheState::Warm ? tr("warm cache") : tr("cold cache");
+// Whether the result is right, and how it was measured.
+void add_provenance(std::string& text, const char* verified, CacheState cache,
+                    const Conditions& conditions) {
+  add_row(text, tr("result"), verified);
+  add_row(text, tr("caches"), cache == CacheState::Warm ? tr("warm") : tr("cold"));
+  const std::string c = conditions_text(conditions);
+  if (!c.empty()) text += "\n" + c;
 }
 
 }  // namespace
 
-std::string describe(const MatmulSample& s, CacheState cache) {
-  std::string text =
-      trf("{} on {}, {} x {} x {} {}\n{}\n{}", s.kernel, lab::to_string(s.device), s.m, s.n, s.k,
-          to_string(s.dtype), gflops_text(s.gflops), timing_text(s.time));
-  if (s.share_of_peak) text += '\n' + trf("{} of peak", percent(*s.share_of_peak));
-  if (s.share_of_library) text += '\n' + trf("{} of the library", percent(*s.share_of_library));
-  text += s.verified ? std::string("\n") + tr("verified against float64")
-                     : std::string("\n") + tr("not verified");
-  text += "\n" + cache_state_text(cache);
-  if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
+std::string measured_text(const MatmulSample& s, CacheState cache) {
+  std::string text;
+  add_row(text, tr("size"), fmt::format("{} x {} x {} {}", s.m, s.n, s.k, to_string(s.dtype)));
+  add_row(text, tr("speed"), gflops_text(s.gflops));
+  if (s.share_of_peak) add_row(text, tr("share of peak"), percent(*s.share_of_peak));
+  if (s.share_of_library) {
+    add_row(text, tr("share of the library"), percent(*s.share_of_library));
+  }
+  text += "\n" + timing_text(s.time);
+  add_provenance(text, s.verified ? tr("verified against float64") : tr("not verified"), cache,
+                 s.conditions);
   return text;
+}
+
+std::string describe(const MatmulSample& s, CacheState cache) {
+  return trf("{} on {}", s.kernel, lab::to_string(s.device)) + "\n" + measured_text(s, cache);
 }
 
 std::string describe(const TransferSample& s, CacheState cache) {
   std::string text = trf("{} of {}, {}", to_string(s.op), format_bytes(s.bytes),
                          moved_by(s.mover, s.peer, s.threads));
   if (is_gpu(s.from) || is_gpu(s.to)) text += ", " + trf("{} memory", to_string(s.memory));
-  text += fmt::format("\n{}\n{}", gb_per_s_text(s.gb_per_s), timing_text(s.time));
-  text += s.verified ? std::string("\n") + tr("verified after the measurement")
-                     : std::string("\n") + tr("not verified");
-  text += "\n" + cache_state_text(cache);
-  if (const std::string c = conditions_text(s.conditions); !c.empty()) text += "\n" + c;
+  add_row(text, tr("speed"), gb_per_s_text(s.gb_per_s));
+  text += "\n" + timing_text(s.time);
+  add_provenance(text, s.verified ? tr("verified after the measurement") : tr("not verified"),
+                 cache, s.conditions);
   return text;
 }
 

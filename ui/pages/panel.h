@@ -368,8 +368,13 @@ std::optional<MainMemory> memory_in_use(const Model& model, std::span<const Devi
 bool is_guessing(double accuracy, std::size_t classes);
 std::string percent(double share);                // "61 %"
 std::string percent(const Maybe<double>& share);  // or "N/A"
+// Rows of a tooltip: median, percentiles and number of repetitions; clock and time of day.
 std::string timing_text(const Timing& time);
 std::string conditions_text(const Conditions& conditions);
+// The tooltip of a part of a timeline.
+std::string span_text(std::string_view what, double begin_s, double end_s);
+// The rows of describe().
+std::string measured_text(const MatmulSample& sample, CacheState cache);
 std::string time_of_day(std::time_t when);  // "14:03:27", local; empty if unknown
 std::string date_of(std::time_t when);      // "2026-03-27", the same
 std::string times_text(double times);       // "1.94", "15.1", "197"

@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/widgets.h"
 
 namespace lab::ui {
 namespace {
@@ -51,10 +52,10 @@ std::vector<int> served_among(const SiliconCache& cache, const std::vector<int>&
 Nest nest_of(const SiliconCache& cache, std::size_t served) {
   Nest nest;
   nest.label = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
-  nest.hint = served == 1
-                  ? trf("Level {} cache, {}, of 1 core", cache.level, format_bytes(cache.bytes))
-                  : trf("Level {} cache, {}, shared by {} cores", cache.level,
-                        format_bytes(cache.bytes), served);
+  nest.hint = trf("Level {} cache", cache.level);
+  add_row(nest.hint, tr("size"), format_bytes(cache.bytes));
+  add_row(nest.hint, served == 1 ? tr("used by") : tr("shared by"),
+          served == 1 ? std::string(tr("1 core")) : trf("{} cores", served));
   return nest;
 }
 

@@ -244,15 +244,18 @@ std::string describe(const StepTimeline& t, const TimelineSpan& span) {
     if (!layer.shape.empty()) text += ", " + layer.shape;
   }
   if (!t.timed) return text + "\n" + tr(kEmulatedGpu);
-  text += "\n" + trf("{}, starting {} after the step's start", format_seconds(span.seconds()),
-                     span.begin_s > 0 ? format_seconds(span.begin_s) : "0 s");
-  if (span.phase == StepPhase::AllReduce && span.bytes > 0) {
-    text += "\n" + trf("this device's part of a bucket of {}",
-                       format_si(static_cast<double>(span.bytes), "B"));
-  } else if (span.bytes > 0) {
-    text += "\n" + trf("at least {} of traffic", format_si(static_cast<double>(span.bytes), "B"));
+  const bool sums = span.phase == StepPhase::AllReduce;
+  if (sums && span.bytes > 0) {
+    text += std::string("\n") + tr("This device's part of a bucket.");
   }
-  if (span.flop > 0) text += "\n" + gflops_text(span.gflops());
+  add_row(text, tr("duration"), format_seconds(span.seconds()));
+  add_row(text, tr("after the step's start"),
+          span.begin_s > 0 ? format_seconds(span.begin_s) : "0 s");
+  if (span.bytes > 0) {
+    const std::string bytes = format_si(static_cast<double>(span.bytes), "B");
+    add_row(text, sums ? tr("bucket") : tr("traffic"), sums ? bytes : trf("at least {}", bytes));
+  }
+  if (span.flop > 0) add_row(text, tr("speed"), gflops_text(span.gflops()));
   return text;
 }
 
@@ -279,7 +282,7 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
     }
   }
   list->PopClipRect();
-  if (hovered != nullptr && !item.held) show_tooltip(ui, describe(t, *hovered));
+  if (hovered != nullptr && !item.held) show_tooltip(ui, {.text = describe(t, *hovered)});
 }
 
 void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,

@@ -141,7 +141,7 @@ TEST(GpuPage, ChartShowsWhatTensorsHold) {
   lab.backend.move_to({(plot.min.x + plot.max.x) / 2, (plot.min.y + plot.max.y) / 2});
   lab.frames(3);
   const std::string text = lab.backend.find("devices/plot/tooltip")->value;
-  EXPECT_NE(text.find("tensors on cpu:1 3.00 GiB ("), std::string::npos) << text;
+  EXPECT_NE(text.find("tensors on cpu:1\t3.00 GiB ("), std::string::npos) << text;
 }
 
 TEST(GpuPage, PowerIsOfferedWithAGpuOnly) {

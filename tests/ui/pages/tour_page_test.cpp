@@ -607,7 +607,7 @@ TEST(TourPortraitText, HoveringACoreGivesItsDetails) {
   lab.frames(60);
   const WidgetRect* tooltip = lab.backend.find("tooltip");
   ASSERT_NE(tooltip, nullptr);
-  EXPECT_NE(tooltip->value.find("cpu:1, core 2, busy"), std::string::npos) << tooltip->value;
+  EXPECT_NE(tooltip->value.find("cpu:1, core 2\nbusy\t"), std::string::npos) << tooltip->value;
   EXPECT_NE(tooltip->value.find("shared by 2 cores"), std::string::npos)
       << "the cache that two devices share is one: " << tooltip->value;
 }

@@ -61,8 +61,8 @@ TEST_F(TrainingLayers, BarTooltipHasAllFields) {
   lab.frames(60);
   const WidgetRect* tip = lab.backend.find("tooltip");
   ASSERT_NE(tip, nullptr);
-  for (const char* part : {"lab forward, winograd4", "library backward, onednn", "p10", "31 steps",
-                           "100 GFLOP/s, 20 % of peak", "20.0 MB", "FLOP per byte"}) {
+  for (const char* part : {"lab forward, winograd4", "library backward, onednn", "p10", "steps\t31",
+                           "speed\t100 GFLOP/s", "share of peak\t20 %", "20.0 MB", "FLOP/byte"}) {
     EXPECT_NE(tip->value.find(part), std::string::npos) << part << " in\n" << tip->value;
   }
 }

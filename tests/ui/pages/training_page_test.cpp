@@ -163,10 +163,10 @@ TEST_F(TrainingPage, TheSmoothedLossFollowsTheSlider) {
   lab.backend.move_to({plot.max.x - 30, (plot.min.y + plot.max.y) / 2});
   lab.frames(3);
   const std::string tip = lab.backend.find("training/plot/loss/tooltip")->value;
-  const std::size_t at = tip.find("step ");
+  const std::size_t at = tip.find("step\t");
   ASSERT_NE(at, std::string::npos) << tip;
   const auto step = std::stoul(tip.substr(at + 5));
-  EXPECT_NE(tip.find(fmt::format("smoothed {:.4f}", smooth.at(step - 1))), std::string::npos)
+  EXPECT_NE(tip.find(fmt::format("smoothed loss\t{:.4f}", smooth.at(step - 1))), std::string::npos)
       << tip;
 }
 

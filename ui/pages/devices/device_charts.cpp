@@ -215,24 +215,23 @@ struct Lines {
     }
   }
 
-  // "31 s ago: cpu:0 100 %, cpu:1 98 %": every line at the time of one of its points.
+  // Every line at the time of one of its points.
   std::string at_time(const Quantity& quantity, double time, double unit_s) const {
-    std::string values;
+    std::string all = time_text(-time * unit_s);
     for (std::size_t i = 0; i < series.size(); ++i) {
       const auto next = std::ranges::lower_bound(x[i], time);
       if (next == x[i].end()) continue;
       const auto at = static_cast<std::size_t>(next - x[i].begin());
       const double value = y[i][at] - (i < low.size() ? low[i][at] : 0);
       if (!std::isfinite(value)) continue;
-      if (!values.empty()) values += tr(", ");
       const std::string text =
           i < full.size()
               ? fmt::format("{} ({})", format_bytes(std::llround(value / 100 * full[i])),
                             percent(value / 100))
               : value_text(quantity, value);
-      values += fmt::format("{} {}", series[i].label, text);
+      add_row(all, series[i].label, text);
     }
-    return trf("{}: {}", time_text(-time * unit_s), values);
+    return all;
   }
 
   // The series of a device with the same cores, whose readings are the same.

@@ -253,9 +253,9 @@ void details_card(const Panel& p, const std::string& path, const DeviceEntry& en
   lines_of_device(p, *entry.info, gpu.facts);
 }
 
-std::string word(const Maybe<PeerAccess>& access, const char* what) {
-  if (!access) return trf("{}: N/A, {}", what, tr(access.reason()));
-  return access->possible ? trf("{}: yes", what) : trf("{}: no, {}", what, access->why_not);
+std::string word(const Maybe<PeerAccess>& access) {
+  if (!access) return fmt::format("N/A, {}", tr(access.reason()));
+  return access->possible ? std::string(tr("yes")) : trf("no, {}", access->why_not);
 }
 
 bool possible(const Maybe<PeerAccess>& access) {
@@ -283,9 +283,11 @@ void peer_cell(const Panel& p, const GpuFacts& from, const GpuFacts& to) {
     cell(p.ui, "N/A", tr("One of the two GPUs could not be queried or was asleep."));
     return;
   }
-  cell(p.ui, summary(*peer),
-       word(peer->read, tr("read")) + "\n" + word(peer->write, tr("write")) + "\n" +
-           word(peer->nvlink, "NVLink"));
+  std::string access;
+  add_row(access, tr("read"), word(peer->read));
+  add_row(access, tr("write"), word(peer->write));
+  add_row(access, "NVLink", word(peer->nvlink));
+  cell(p.ui, summary(*peer), access);
 }
 
 }  // namespace

@@ -53,9 +53,7 @@ void draw_lanes(const Panel& p, std::string_view path, const std::vector<LessonS
         const ImVec2 min{at(span.begin_s), y + ui.px(3)};
         const ImVec2 max{std::max(at(span.end_s) - 1, min.x + 1), y + height - ui.px(3)};
         list->AddRectFilled(min, max, styled(color_of(span)), ui.px(2));
-        hint_at(ui, min, max,
-                trf("{}: {} to {}", span.what, quantity_text(span.begin_s, "s"),
-                    quantity_text(span.end_s, "s")));
+        hint_at(ui, min, max, span_text(span.what, span.begin_s, span.end_s));
       }
     }
   }
@@ -200,9 +198,10 @@ static void draw_heat(const Panel& p, std::string_view path, const LessonInfo& l
           row.y[i] < 100 ? quantity_text(row.y[i], row.unit) : fmt::format("{:.0f}", row.y[i]);
       draw_text_fitted(list, ui.fonts.caption, {min.x + ui.px(6), y + ui.px(5)}, cell - ui.px(8),
                        dark ? ui.theme->accent_text : ui.theme->text, text);
-      hint_at(ui, min, max,
-              fmt::format("{}, {} {:g}: {} {}", row.name, tr(lesson.x_label), row.x[i], text,
-                          tr(lesson.y_label)));
+      std::string tip = row.name;
+      add_row(tip, tr(lesson.x_label), fmt::format("{:g}", row.x[i]));
+      add_row(tip, tr(lesson.y_label), text);
+      hint_at(ui, min, max, tip);
     }
   }
   const float y = item.min.y + height * static_cast<float>(rows.size());

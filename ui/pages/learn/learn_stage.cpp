@@ -40,7 +40,8 @@ void sample_table(const Panel& p, const LessonRun& run) {
   }
 }
 
-plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool predicted) {
+plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool predicted,
+                      const std::string& x_label) {
   plot::Series s;
   s.label = predicted ? trf("{}, predicted", from.name) : from.name;
   s.color = series_color(*p.ui.theme, index);
@@ -49,11 +50,12 @@ plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool 
     s.marker = kLessonMarkers[static_cast<std::size_t>(index) % kLessonMarkers.size()];
   s.x = from.x;
   s.y = from.y;
-  s.describe = [&from, predicted](std::size_t i) {
+  s.describe = [&from, predicted, x_label](std::size_t i) {
     const std::string x = quantity_text(from.x[i], from.x_unit);
     const std::string y = quantity_text(from.y[i], from.unit);
-    std::string text = predicted ? trf("{}, predicted at {}: {}", from.name, x, y)
-                                 : trf("{} at {}: {}", from.name, x, y);
+    std::string text = from.name;
+    add_row(text, x_label, x);
+    add_row(text, predicted ? tr("predicted") : tr("measured"), y);
     if (!predicted && from.times[i].n > 0) text += "\n" + spread(from.times[i]);
     return text;
   };
@@ -81,12 +83,12 @@ bool same_units(const LessonSeries& a, const LessonSeries& b) {
 
 // All series with the units of `first`. A prediction has the colour of its measurement.
 std::vector<plot::Series> curves_like(const Panel& p, const LessonRun& run,
-                                      const LessonSeries& first) {
+                                      const LessonSeries& first, const std::string& x_label) {
   std::vector<plot::Series> series;
   std::vector<std::string> names;  // in the order of their colours
   for (const LessonSeries& measured : run.measured) {
     if (!same_units(measured, first)) continue;
-    plot::Series mean = curve_of(p, measured, static_cast<int>(names.size()), false);
+    plot::Series mean = curve_of(p, measured, static_cast<int>(names.size()), false, x_label);
     add_fan(measured, mean, series);
     if (measured.low.size() == mean.x.size()) {
       mean.low = measured.low;
@@ -101,7 +103,7 @@ std::vector<plot::Series> curves_like(const Panel& p, const LessonRun& run,
     if (predicted.x.size() < 2 || !same_units(predicted, first)) continue;
     const auto same = std::find(names.begin(), names.end(), predicted.name);
     const bool alone = same == names.end();
-    series.push_back(curve_of(p, predicted, static_cast<int>(same - names.begin()), true));
+    series.push_back(curve_of(p, predicted, static_cast<int>(same - names.begin()), true, x_label));
     if (alone) {
       if (only_predicted) series.back().label = predicted.name;
       names.push_back(predicted.name);
@@ -169,7 +171,7 @@ bool has_tall_plot(const LessonInfo& lesson, const LessonRun& run) {
 void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, float spare) {
   if (run.measured.empty()) return;
   const LessonSeries& first = run.measured.front();
-  std::vector<plot::Series> series = curves_like(p, run, first);
+  std::vector<plot::Series> series = curves_like(p, run, first, tr(lesson.x_label));
   if (run.guess && !lesson.question.at.empty()) {
     plot::Series guess;
     guess.label = tr("your guess");
@@ -192,7 +194,7 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
   const bool measured = std::any_of(run.measured.begin(), run.measured.end(),
                                     [&](const LessonSeries& m) { return same_units(m, *other); });
   const std::string y_label = tr(lesson.second_y_label);
-  draw_curves(p, lesson, *other, curves_like(p, run, *other),
+  draw_curves(p, lesson, *other, curves_like(p, run, *other, tr(lesson.second_x_label)),
               {"learn/plot2", tr(lesson.second_x_label),
                measured ? y_label : trf("{}, predicted", y_label), 180, cursor});
 }

@@ -114,12 +114,14 @@ void strip_ticks(Ui& ui, const StripAxis& axis, float top, float bottom, std::st
 
 std::string strip_hint(const StripRow& row) {
   const Spread spread = spread_of(row.sample);
-  std::string text =
-      trf("{}\nmean ± standard deviation {}, {} to {}, n {}", row.sample.series,
-          mean_text(spread, row.sample.unit), quantity_text(spread.least, row.sample.unit),
-          quantity_text(spread.most, row.sample.unit), spread.n);
+  std::string text = row.sample.series;
+  add_row(text, tr("mean ± standard deviation"), mean_text(spread, row.sample.unit));
+  add_row(text, tr("range"),
+          trf("{} to {}", quantity_text(spread.least, row.sample.unit),
+              quantity_text(spread.most, row.sample.unit)));
+  add_row(text, "n", std::to_string(spread.n));
   if (row.predicted != nullptr) {
-    text += "\n" + trf("predicted {}", quantity_text(row.predicted->value, row.predicted->unit));
+    add_row(text, tr("predicted"), quantity_text(row.predicted->value, row.predicted->unit));
   }
   return text;
 }

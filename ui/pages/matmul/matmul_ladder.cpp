@@ -324,10 +324,10 @@ float line_height(const Panel& p, std::size_t lines, bool only_device, int capti
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   std::string text = titled_name(line.name, line.title);
   if (!line.sentence.empty()) text += "\n" + line.sentence;
-  if (line.sample != nullptr) text += "\n" + describe(with_title(p, *line.sample), cache);
+  if (line.sample != nullptr) text += "\n" + measured_text(*line.sample, cache);
   if (line.reference != nullptr) {
     text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
-                        describe(*line.reference, cache));
+                        measured_text(*line.reference, cache));
   }
   return text;
 }

@@ -45,10 +45,11 @@ std::string kernels_text(const Panel& p, const MatmulResults& results, const Ker
   std::ranges::stable_sort(samples, std::ranges::greater{}, &MatmulSample::gflops);
   std::string text = fmt::format("N = {}", sample.n);
   for (const MatmulSample* s : samples) {
-    text += fmt::format("\n{}: {}", kernel_title(p, s->device, s->kernel), gflops_text(s->gflops));
-    if (is_unsteady(s->time)) text += " " + half_spread(s->time);
+    std::string speed = gflops_text(s->gflops);
+    if (is_unsteady(s->time)) speed += " " + half_spread(s->time);
+    add_row(text, kernel_title(p, s->device, s->kernel), speed);
   }
-  return text + fmt::format("\n\n{}: {}", kernel_title(p, hovered.device, hovered.name),
+  return text + fmt::format("\n\n{}\n{}", kernel_title(p, hovered.device, hovered.name),
                             timing_text(sample.time));
 }
 
@@ -256,7 +257,7 @@ std::vector<const KernelResults*> live_kernels(const Panel& p, const MatmulResul
   return kernels;
 }
 
-// Every kernel at one time: "12.3 s", "Packed panels: 54.1 GFLOP/s", ...
+// The speed of every kernel at one time.
 std::string live_text(const Panel& p, const std::vector<const KernelResults*>& kernels,
                       double t_s) {
   std::string text = format_seconds(t_s);
@@ -264,8 +265,7 @@ std::string live_text(const Panel& p, const std::vector<const KernelResults*>& k
     const auto after = std::ranges::upper_bound(k->live_t_s, t_s);
     if (after == k->live_t_s.begin()) continue;
     const auto i = static_cast<std::size_t>(after - k->live_t_s.begin()) - 1;
-    text += fmt::format("\n{}: {}", kernel_title(p, k->device, k->name),
-                        gflops_text(k->live_gflops[i]));
+    add_row(text, kernel_title(p, k->device, k->name), gflops_text(k->live_gflops[i]));
   }
   return text;
 }

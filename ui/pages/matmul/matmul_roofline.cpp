@@ -91,10 +91,11 @@ std::string spread_text(const Timing& t) {
 }
 
 std::string how_measured(const ComputeCeiling& c) {
-  return fmt::format(
-      "{}: {}\n{}\n{}", compute_label(c), gflops_text(c.gflops),
-      tr("A loop of independent multiply-adds that reads no memory, the fastest repetition"),
-      timing_text(c.time));
+  std::string text = fmt::format(
+      "{}\n{}", compute_label(c),
+      tr("A loop of independent multiply-adds that reads no memory, the fastest repetition"));
+  add_row(text, tr("fastest repetition"), gflops_text(c.gflops));
+  return text + "\n" + timing_text(c.time);
 }
 
 // Returns what was read or copied, by whom.
@@ -124,10 +125,11 @@ std::string traffic_text(const BandwidthCeiling& b, int threads) {
 }
 
 std::string how_measured(const BandwidthCeiling& b, int threads) {
-  const std::string speed =
-      trf("{}: {} in the fastest repetition, p10 {}, p90 {}", tr(b.name), gb_per_s_text(b.gb_per_s),
-          gb_per_s_text(b.p10_gb_per_s), gb_per_s_text(b.p90_gb_per_s));
-  return fmt::format("{}\n{}\n{}", speed, traffic_text(b, threads), timing_text(b.time));
+  std::string text = fmt::format("{}\n{}", tr(b.name), traffic_text(b, threads));
+  add_row(text, tr("fastest repetition"), gb_per_s_text(b.gb_per_s));
+  add_row(text, tr("speed, p10 to p90"),
+          trf("{} to {}", gb_per_s_text(b.p10_gb_per_s), gb_per_s_text(b.p90_gb_per_s)));
+  return text + "\n" + timing_text(b.time);
 }
 
 // Returns the label on the line itself. In a narrow card the numbers are only in the table.
@@ -157,15 +159,16 @@ plot::Series ceiling_series(const Panel& p, const CeilingLine& line, const Choic
 
 std::string point_text(const Panel& p, const MatmulSample& s, const Choice& choice,
                        CacheState cache) {
-  std::string text = fmt::format("{:.3g} FLOP/byte\n", arithmetic_intensity(s));
+  std::string text = trf("{} on {}", with_title(p, s).kernel, lab::to_string(s.device));
+  add_row(text, tr("arithmetic intensity"),
+          fmt::format("{:.3g} FLOP/byte", arithmetic_intensity(s)));
   const Roof roof = roof_over(*choice.ceilings, s, cache);
   if (roof.gflops > 0) {
     const std::string share = percent(s.gflops / roof.gflops);
-    text += roof.by_memory ? trf("{} of its roof, set by {}", share, tr(roof.level->name))
-                           : trf("{} of its roof, set by compute", share);
-    text += "\n";
+    add_row(text, tr("share of its roof"),
+            trf("{}, set by {}", share, roof.by_memory ? tr(roof.level->name) : tr("compute")));
   }
-  return text + describe(with_title(p, s), cache);
+  return text + "\n" + measured_text(s, cache);
 }
 
 // Owns everything that the series reference while the plot is drawn.

@@ -33,8 +33,7 @@ void speed_range_cell(const Panel& p, const MatmulResults& results, const Togeth
     if (s == nullptr) continue;
     low = all.empty() ? s->gflops : std::min(low, s->gflops);
     high = std::max(high, s->gflops);
-    all +=
-        fmt::format("{}{}: {}", all.empty() ? "" : "\n", to_string(device), gflops_text(s->gflops));
+    add_row(all, to_string(device), gflops_text(s->gflops));
   }
   const std::string most = gflops_text(high);
   std::string least = gflops_text(low);

@@ -708,8 +708,10 @@ void plot_card(const Panel& p) {
     s.x = memory.t_s;
     s.y = memory.used_bytes;
     s.describe = [&memory, device](std::size_t at) {
-      return trf("{:.1f} s after the start: {} holds {}", memory.t_s[at], lab::to_string(device),
-                 format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
+      std::string text = lab::to_string(device);
+      add_row(text, tr("time since start"), fmt::format("{:.1f} s", memory.t_s[at]));
+      add_row(text, tr("held"), format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
+      return text;
     };
     series.push_back(std::move(s));
     ++i;

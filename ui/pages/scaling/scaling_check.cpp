@@ -41,9 +41,11 @@ std::string style_text(const ComparedScaling& row) {
 
 std::string origin_text(const ComparedScaling& row) {
   const std::string system = fmt::format("{}, {}", tr(row.system), style_text(row));
-  return trf("{}\n{} images per step\nInput of the prediction: {} images/s of one device, {}\n{}",
-             system, row.batch, rate_text(row.one_device_images_per_s), link_title(row.link),
-             tr(row.source));
+  std::string text = fmt::format("{}\n{}", system, tr(row.source));
+  add_row(text, tr("images per step"), std::to_string(row.batch));
+  add_row(text, tr("images/s of one device"), rate_text(row.one_device_images_per_s));
+  add_row(text, tr("link"), link_title(row.link));
+  return text;
 }
 
 // Where the published figures are from, without duplicates.

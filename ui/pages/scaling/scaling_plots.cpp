@@ -28,15 +28,16 @@ std::string all_at(const ScalingResults& results, ScalingMode mode, Quantity fig
   const auto text = [&](double speedup, double efficiency) {
     return speed ? trf("{} times", times_text(speedup)) : percent(efficiency);
   };
-  std::string all = devices_text(devices) + "\n" + trf("ideal: {}", text(devices, 1));
+  std::string all = devices_text(devices);
+  add_row(all, tr("ideal"), text(devices, 1));
   const PredictedCurve& predicted =
       results.predicted(mode).points.empty() ? results.checked(mode) : results.predicted(mode);
   if (const ScalingPrediction* p = predicted.at(devices);
       p != nullptr && results.withheld(mode).empty()) {
-    all += "\n" + trf("prediction: {}", text(p->speedup, p->efficiency));
+    add_row(all, tr("prediction"), text(p->speedup, p->efficiency));
   }
   if (const ScalingPoint* p = results.measured(mode).at(devices); p != nullptr) {
-    all += "\n" + trf("measured: {}", text(p->speedup, p->efficiency));
+    add_row(all, tr("measured"), text(p->speedup, p->efficiency));
   }
   return all;
 }
@@ -145,7 +146,7 @@ void add_previous(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
   s.x = curve.devices;
   s.y = figure == Quantity::Speedup ? curve.speedup : curve.efficiency;
   s.describe = [before, &curve](std::size_t i) {
-    return trf("previous run\n{}", describe(*before, curve.points[i]));
+    return tr("previous run") + std::string("\n") + describe(*before, curve.points[i]);
   };
   out.push_back(std::move(s));
 }

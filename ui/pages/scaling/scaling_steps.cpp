@@ -79,11 +79,11 @@ std::string record_text(const Line& line, bool chosen) {
 
 std::string part_text(const Line& line, StepPart part) {
   if (part == StepPart::Hidden && line.beside_s > 0) {
-    return trf("{}: {}, overlapped with compute", name_of(part), format_seconds(line.beside_s));
+    return trf("{}, overlapped with compute", format_seconds(line.beside_s));
   }
   const double seconds = seconds_of(line.parts, part);
   const double sum = line.parts.sum();
-  return fmt::format("{}: {}, {}", name_of(part), seconds > 0 ? format_seconds(seconds) : "0 s",
+  return fmt::format("{}, {}", seconds > 0 ? format_seconds(seconds) : "0 s",
                      percent(sum > 0 ? seconds / sum : 0));
 }
 
@@ -214,7 +214,7 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t coun
     draw_line(p, item, line, bars, shown);
     if (line.recorded && item.pressed) choose_timeline(p, line.devices);
     std::string text = line.text;
-    for (const StepPart part : kStepParts) text += "\n" + part_text(line, part);
+    for (const StepPart part : kStepParts) add_row(text, name_of(part), part_text(line, part));
     hint(ui, text + record_text(line, shown));
     record(ui, item, path, "bar", name_text(line), format_seconds(line.step_s));
   }

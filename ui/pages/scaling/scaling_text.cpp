@@ -460,27 +460,39 @@ StepParts parts_of(const ScalingPrediction& prediction) {
   return parts_of(split, prediction.step_s);
 }
 
+namespace {
+
+void add_speed(std::string& text, double speedup, double efficiency) {
+  add_row(text, tr("speed-up"), trf("{} times", times_text(speedup)));
+  add_row(text, tr("efficiency"), percent(efficiency));
+}
+
+}  // namespace
+
 std::string describe(const ScalingResults& results, const ScalingPoint& p) {
   const std::string on = devices_text(p.devices);
-  std::vector<std::string> lines = {
-      p.mode == ScalingMode::Strong ? trf("{}, measured, strong scaling", on)
-                                    : trf("{}, measured, weak scaling", on),
-      trf("{}, {} images per step", model_title(results.measured_with.training.model), p.batch),
-      trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
-      trf("{} images/s", format_si(p.images_per_s, "")), trf("step: {}", timing_text(p.step))};
+  std::string text = p.mode == ScalingMode::Strong ? trf("{}, measured, strong scaling", on)
+                                                   : trf("{}, measured, weak scaling", on);
+  text += "\n" +
+          trf("{}, {} images per step", model_title(results.measured_with.training.model), p.batch);
+  if (p.shares_cores) {
+    text +=
+        std::string("\n") + tr("more devices than cores: no speed-up beyond the number of cores");
+  }
+  add_speed(text, p.speedup, p.efficiency);
+  add_row(text, tr("images/s"), format_si(p.images_per_s, ""));
   if (p.split.all_reduce_s > 0) {
-    lines.push_back(trf("all-reduce: {} of it hidden, {} exposed", percent(p.hidden_share),
-                        format_seconds(parts_of(p).exposed_s)));
+    add_row(text, tr("all-reduce"),
+            trf("{} of it hidden, {} exposed", percent(p.hidden_share),
+                format_seconds(parts_of(p).exposed_s)));
   }
   if (p.test_acc) {
-    lines.push_back(
-        trf("test accuracy {:.2f} % after {} steps", *p.test_acc * 100, p.accuracy_steps));
+    add_row(text, tr("test accuracy"),
+            trf("{:.2f} % after {} steps", *p.test_acc * 100, p.accuracy_steps));
   }
-  if (p.shares_cores) {
-    lines.emplace_back(tr("more devices than cores: no speed-up beyond the number of cores"));
-  }
-  if (const std::string c = conditions_text(p.conditions); !c.empty()) lines.push_back(c);
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  text += "\n" + timing_text(p.step);
+  if (const std::string c = conditions_text(p.conditions); !c.empty()) text += "\n" + c;
+  return text;
 }
 
 namespace {
@@ -498,25 +510,23 @@ std::string kind_text(const ScalingPrediction& p) {
 }  // namespace
 
 std::string describe(const ScalingResults& results, const ScalingPrediction& p) {
-  std::vector<std::string> lines = {
-      kind_text(p),
-      p.measured_step_s ? trf("{} images per step over this memory", p.batch)
-                        : trf("{} images per step over {}", p.batch, link_title(p.link)),
-      trf("{} times as fast as one, {} efficiency", times_text(p.speedup), percent(p.efficiency)),
-      trf("step {}: compute {}, all-reduce {}, exposed {}", format_seconds(p.step_s),
-          format_seconds(p.split.compute_s), format_seconds(p.split.all_reduce_s),
-          format_seconds(p.split.exposed_s))};
-  if (p.process_s > 0) {
-    lines.push_back(trf("waiting for the process: {}", format_seconds(p.process_s)));
-  }
+  std::string text = kind_text(p);
+  text +=
+      "\n" + (p.measured_step_s ? trf("{} images per step over this memory", p.batch)
+                                : trf("{} images per step over {}", p.batch, link_title(p.link)));
+  add_speed(text, p.speedup, p.efficiency);
+  add_row(text, tr("step"), format_seconds(p.step_s));
+  add_row(text, tr("compute"), format_seconds(p.split.compute_s));
+  add_row(text, tr("all-reduce"),
+          trf("{}, {} exposed", format_seconds(p.split.all_reduce_s),
+              format_seconds(p.split.exposed_s)));
+  if (p.process_s > 0) add_row(text, tr("waiting for the process"), format_seconds(p.process_s));
   if (p.fixed_s > 0) {
-    lines.push_back(trf("fixed part of one device's step: {}", format_seconds(p.fixed_s)));
+    add_row(text, tr("fixed part of one device's step"), format_seconds(p.fixed_s));
   }
-  lines.push_back(trf("compute time: {}", basis_text(results, p)));
-  if (p.measured_step_s) {
-    lines.push_back(trf("measured: {}", format_seconds(*p.measured_step_s)));
-  }
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  add_row(text, tr("compute time"), basis_text(results, p));
+  if (p.measured_step_s) add_row(text, tr("measured"), format_seconds(*p.measured_step_s));
+  return text;
 }
 
 }  // namespace lab::ui

@@ -228,6 +228,20 @@ void short_spread(const Panel& p, const std::string& path, const TourFigure& fig
   hint(p.ui, tr(kPlusMinus));
 }
 
+std::string percentile_rows(const TourFigure& figure) {
+  if (!figure.missing.empty() || figure.n < 2) return percentiles_text(figure);
+  const auto at = [&](double value) {
+    TourFigure one = figure;
+    one.value = value;
+    return value_text(one);
+  };
+  std::string rows;
+  add_row(rows, tr("median"), at(figure.median));
+  add_row(rows, tr("p10 to p90"), trf("{} to {}", at(figure.low), at(figure.high)));
+  add_row(rows, tr("repetitions"), std::to_string(figure.n));
+  return rows;
+}
+
 // The figure in `font`; records it.
 void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
                   bool with_spread) {
@@ -241,7 +255,7 @@ void figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   }
   number(ui, value_text(figure), font);
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
-  const std::string details = percentiles_text(figure);
+  const std::string details = percentile_rows(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
   if (with_spread) short_spread(p, path, figure);
   warning_mark(p, path, why, font->FontSize);

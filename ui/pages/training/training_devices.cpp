@@ -139,15 +139,15 @@ void draw_course(const Panel& p, const Columns::Span& span, float top, float hei
 }
 
 std::string row_hint(const std::string& name, const DeviceTrack& track, bool timed) {
-  if (!timed)
-    return trf("{}\n{:.0f} images, {} of the batch", name, track.images, percent(track.share));
-  std::string text = trf("{}, a typical step\n{:.0f} images, {} of the batch", name, track.images,
-                         percent(track.share));
+  std::string text = timed ? trf("{}, a typical step", name) : name;
+  add_row(text, tr("images"), fmt::format("{:.0f}", track.images));
+  add_row(text, tr("share of the batch"), percent(track.share));
+  if (!timed) return text;
   const double sum = track.parts.sum();
   for (const StepPart part : kStepParts) {
     const double seconds = seconds_of(track.parts, part);
-    text += fmt::format("\n{}: {}, {}", tr(name_of(part)), time_text(seconds),
-                        percent(sum > 0 ? seconds / sum : 0));
+    add_row(text, name_of(part),
+            fmt::format("{}, {}", time_text(seconds), percent(sum > 0 ? seconds / sum : 0)));
   }
   return text;
 }

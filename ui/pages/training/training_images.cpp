@@ -49,8 +49,11 @@ void draw_prediction(const Panel& p, const TrainingRun& run, const PredictedImag
                    right ? tr("correct") : fmt::format("→ {}", predicted));
   draw_text_fitted(list, font, {item.min.x, y + 2 * line}, width, ui.theme->muted,
                    trf("{:.0f} % sure", image.confidence * 100));
-  hint(ui, trf("Label: {}\nPrediction: {}, confidence {:.1f} %", label, predicted,
-               image.confidence * 100));
+  std::string text;
+  add_row(text, tr("label"), label);
+  add_row(text, tr("prediction"), predicted);
+  add_row(text, tr("confidence"), fmt::format("{:.1f} %", image.confidence * 100));
+  hint(ui, text);
   record(ui, item, path, "image", label, predicted);
 }
 
@@ -109,9 +112,10 @@ void confusion_cell(const Panel& p, const TrainingRun& run, const Confusion& c, 
     const bool bright = contrast(IM_COL32_WHITE, fill) > contrast(IM_COL32_BLACK, fill);
     centred(p, min, grid.cell, bright ? IM_COL32_WHITE : IM_COL32_BLACK, std::to_string(count));
   }
-  hint_at(ui, low, high,
-          trf("{} classified as {}\n{} of {:.0f} test images, {}", class_name(run, label),
-              class_name(run, predicted), count, total, percent(share)));
+  std::string text = trf("{} classified as {}", class_name(run, label), class_name(run, predicted));
+  add_row(text, tr("test images"), trf("{} of {:.0f}", count, total));
+  add_row(text, tr("share"), percent(share));
+  hint_at(ui, low, high, text);
 }
 
 void confusion_names(const Panel& p, const TrainingRun& run, const Confusion& c, const Grid& grid) {

@@ -390,19 +390,22 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
   std::string text = pass_name(row.kernels, row.phase, several);
   if (!row.method.empty()) text += ", " + row.method;
   if (row.time.n == 0) return text + "\n" + tr("not timed yet");
-  text += "\n" + trf("median {}, p10 {}, p90 {}, {} steps", format_seconds(row.time.median_s),
-                     format_seconds(row.time.p10_s), format_seconds(row.time.p90_s), row.time.n);
+  add_row(text, tr("median"), format_seconds(row.time.median_s));
+  add_row(text, tr("p10 to p90"),
+          trf("{} to {}", format_seconds(row.time.p10_s), format_seconds(row.time.p90_s)));
+  add_row(text, tr("steps"), std::to_string(row.time.n));
   if (row.flop > 0) {
-    const std::string speed = gflops_text(row.gflops());
-    text += "\n" + (profile.peak_gflops > 0
-                        ? trf("{}, {} of peak", speed, percent(profile.share_of_peak(row)))
-                        : speed);
+    add_row(text, tr("speed"), gflops_text(row.gflops()));
+    if (profile.peak_gflops > 0) {
+      add_row(text, tr("share of peak"), percent(profile.share_of_peak(row)));
+    }
   }
   if (row.bytes > 0) {
-    const std::string traffic = format_si(static_cast<double>(row.bytes), "B");
-    text += "\n" + (row.flop > 0 ? trf("at least {} of traffic, {:.3g} FLOP per byte", traffic,
-                                       row.intensity())
-                                 : trf("at least {} of traffic", traffic));
+    add_row(text, tr("traffic"),
+            trf("at least {}", format_si(static_cast<double>(row.bytes), "B")));
+    if (row.flop > 0) {
+      add_row(text, tr("arithmetic intensity"), fmt::format("{:.3g} FLOP/byte", row.intensity()));
+    }
   }
   return text;
 }

@@ -77,29 +77,33 @@ std::vector<plot::Reference> published_accuracy(const Panel& p, const TrainingRu
 
 std::string point_text(const Panel& p, const TrainingRun& run, const StepColumns& s,
                        std::size_t i) {
-  const std::string text = trf(
-      "step {:.0f}, epoch {:.2f}\nloss {:.4f}, smoothed {:.4f}\nbatch accuracy {}, learning rate "
-      "{:.3g}",
-      s.step[i], s.epoch[i], s.loss[i], smoothed_loss(p, run)[i], accuracy_text(s.accuracy[i]),
-      s.lr[i]);
-  if (!run.timed()) return text;
-  const std::string time = format_seconds(s.t_s[i]);
+  std::string text;
   if (s.weight[i] < 1) {
-    return text + '\n' +
-           trf("last batch of the epoch: {:.0f} images, {} of training", s.images[i], time);
+    text = trf("The last batch of the epoch has {:.0f} images.", s.images[i]);
   }
-  return text + '\n' + trf("{} images/s, {} of training", format_si(s.images_per_s[i], ""), time);
+  add_row(text, tr("step"), fmt::format("{:.0f}", s.step[i]));
+  add_row(text, tr("epoch"), fmt::format("{:.2f}", s.epoch[i]));
+  add_row(text, tr("loss"), fmt::format("{:.4f}", s.loss[i]));
+  add_row(text, tr("smoothed loss"), fmt::format("{:.4f}", smoothed_loss(p, run)[i]));
+  add_row(text, tr("batch accuracy"), accuracy_text(s.accuracy[i]));
+  add_row(text, tr("learning rate"), fmt::format("{:.3g}", s.lr[i]));
+  if (!run.timed()) return text;
+  if (s.weight[i] >= 1) add_row(text, tr("images/s"), format_si(s.images_per_s[i], ""));
+  add_row(text, tr("training time"), format_seconds(s.t_s[i]));
+  return text;
 }
 
 std::string point_text(const Panel& /*p*/, const TrainingRun& run, const EpochColumns& e,
                        std::size_t i) {
-  const std::string text =
-      trf("epoch {:.0f}\ntrain loss {:.4f}, accuracy {}\ntest accuracy {}", e.epoch[i],
-          e.train_loss[i], accuracy_text(e.train_acc[i]), accuracy_text(e.test_acc[i]));
+  std::string text;
+  add_row(text, tr("epoch"), fmt::format("{:.0f}", e.epoch[i]));
+  add_row(text, tr("train loss"), fmt::format("{:.4f}", e.train_loss[i]));
+  add_row(text, tr("train accuracy"), accuracy_text(e.train_acc[i]));
+  add_row(text, tr("test accuracy"), accuracy_text(e.test_acc[i]));
   if (!run.timed()) return text;
-  return text + '\n' +
-         trf("{} images/s, {} of training", format_si(e.images_per_s[i], ""),
-             format_seconds(e.seconds[i]));
+  add_row(text, tr("images/s"), format_si(e.images_per_s[i], ""));
+  add_row(text, tr("training time"), format_seconds(e.seconds[i]));
+  return text;
 }
 
 // Draws one run over steps or epochs.
@@ -141,9 +145,11 @@ std::string label_of(const ShownRun& shown, std::size_t runs, std::string_view c
 std::string stacked_text(const TrainingRun& run, std::size_t device, std::size_t i) {
   const std::vector<DeviceTrack>& all = run.devices().all();
   const double below = device > 0 ? all[device - 1].stacked[i] : 0;
-  return trf("{}\nstep {:.0f}\n{} images/s, {} of the batch", lab::to_string(all[device].device),
-             run.devices().step()[i], format_si(all[device].stacked[i] - below, ""),
-             percent(all[device].shares[i]));
+  std::string text = lab::to_string(all[device].device);
+  add_row(text, tr("step"), fmt::format("{:.0f}", run.devices().step()[i]));
+  add_row(text, tr("images/s"), format_si(all[device].stacked[i] - below, ""));
+  add_row(text, tr("share of the batch"), percent(all[device].shares[i]));
+  return text;
 }
 
 // Adds the devices' contributions to the speed as a stack.

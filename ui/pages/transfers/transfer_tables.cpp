@@ -445,9 +445,7 @@ void bars(const Panel& p, const TransferTimeline& timeline) {
       const ImVec2 min{at(span.begin_s), y + 2}, max{at(span.end_s) - 1, y + row_height - 2};
       list->AddRectFilled(min, max, styled(series_color(*ui.theme, static_cast<int>(row))),
                           ui.px(3));
-      hint_at(
-          ui, min, max,
-          trf("{}: {} to {}", span.what, format_seconds(span.begin_s), format_seconds(span.end_s)));
+      hint_at(ui, min, max, span_text(span.what, span.begin_s, span.end_s));
     }
   }
 }

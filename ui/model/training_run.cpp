@@ -298,11 +298,16 @@ double TrainingRun::typical_images_per_s() const {
   return most_images_ / median_step_s();
 }
 
-std::string TrainingRun::speed_text() const {
+std::optional<double> TrainingRun::lower_mean_images_per_s() const {
   constexpr double kNotable = 0.9;
-  const double typical = typical_images_per_s(), mean = done_ ? done_->images_per_s : typical;
-  if (!(mean < kNotable * typical)) return format_si(typical, "");
-  return trf("{}, mean {}", format_si(typical, ""), format_si(mean, ""));
+  if (!done_ || !(done_->images_per_s < kNotable * typical_images_per_s())) return {};
+  return done_->images_per_s;
+}
+
+std::string TrainingRun::speed_text() const {
+  std::string typical = format_si(typical_images_per_s(), "");
+  const std::optional<double> mean = lower_mean_images_per_s();
+  return mean ? trf("{}, mean {}", typical, format_si(*mean, "")) : typical;
 }
 
 std::string TrainingRun::stopped_text() const {

@@ -124,8 +124,9 @@ class TrainingRun {
   // first.
   double median_step_s() const;
   double typical_images_per_s() const;  // of a step that takes as long
-  // "31.3 k", or with the mean of all steps where interruptions made it notably lower: "31.3 k,
-  // mean 22.1 k". Of a timed run that has ended.
+  // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.
+  std::optional<double> lower_mean_images_per_s() const;
+  // "31.3 k", or with the mean that is lower: "31.3 k, mean 22.1 k". Of a timed run that has ended.
   std::string speed_text() const;
   // "stopped at epoch 9.1 of 40"; empty if it has not ended, or as planned.
   std::string stopped_text() const;

@@ -83,7 +83,11 @@ void warning_sentence(const Panel& p, std::string_view path, std::string_view te
 }
 
 std::string half_spread(const Timing& t) {
-  return t.median_s > 0 ? "±" + percent((t.p90_s - t.p10_s) / 2 / t.median_s) : "";
+  if (t.median_s <= 0) return "";
+  if (t.n == 1) return tr("1 repetition");
+  constexpr double kMost = 0.5;  // a rate minus more than that says nothing
+  const double half = (t.p90_s - t.p10_s) / 2 / t.median_s;
+  return half > kMost ? "±50+ %" : "±" + percent(half);
 }
 
 std::string why_unsteady(const Timing& t) {

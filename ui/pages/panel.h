@@ -118,7 +118,8 @@ void warning_key(const Panel& p, std::string_view path, std::string_view text,
 void unsteady_key(const Panel& p, std::string_view path, std::string_view more = {});
 // A sentence with the mark before it.
 void warning_sentence(const Panel& p, std::string_view path, std::string_view text);
-// "±12 %": half of the range from p10 to p90, as a share of the median.
+// "±12 %": half of the range from p10 to p90, as a share of the median; "±50+ %"; "1
+// repetition".
 std::string half_spread(const Timing& time);
 // Why a time is_unsteady(); empty if it is steady.
 std::string why_unsteady(const Timing& time);

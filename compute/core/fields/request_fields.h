@@ -707,7 +707,7 @@ struct FieldsOf<StartMatmul> {
                        .help =
                            LAB_TEXT("Multiply on all devices at once and in sequence on the first; "
                                     "reports the speed-up"),
-                       .label = LAB_TEXT("Devices at once"),
+                       .label = LAB_TEXT("Devices together"),
                        .hint = LAB_TEXT("Multiplies on all devices of one kind at once, and as "
                                         "often on the first one in sequence.")},
           &R::together);

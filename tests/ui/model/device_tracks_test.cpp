@@ -174,6 +174,7 @@ TEST(TrainingRun, SaysWhereInterruptionsMadeItSlower) {
   EXPECT_EQ(run.speed_text(), "2.56 k");
   run.add(TrainingDone{.images_per_s = 1800});
   EXPECT_EQ(run.speed_text(), "2.56 k, mean 1.80 k");
+  EXPECT_EQ(run.lower_mean_images_per_s(), 1800.0);
 }
 
 TEST(TrainingRun, SaysWhereItStopped) {

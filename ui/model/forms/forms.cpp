@@ -256,7 +256,7 @@ StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool 
     command.kernels.clear();
     command.dtype = Precision::F32;
     if (alike_devices(machine.devices).size() < 2) {
-      throw Error(Errc::Usage, tr("Devices at once: this machine has no two devices of one kind; "
+      throw Error(Errc::Usage, tr("Devices together: this machine has no two devices of one kind; "
                                   "split the CPU on the Devices page"));
     }
   }

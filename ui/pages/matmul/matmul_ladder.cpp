@@ -341,11 +341,10 @@ const Line* fastest_of(const Ladder& ladder, bool library) {
   return best;
 }
 
-// The rung that the sentence starts from; null without a peak, this rung or a faster one, and where
-// this rung is unsteady.
+// The rung that the sentence starts from; null without a peak, this rung or a faster one.
 const Line* plain_of(const Ladder& ladder, const Line* best) {
   const auto plain = std::ranges::find(ladder.lines, kPlainRung, &Line::name);
-  const bool known = ladder.peak != nullptr && plain != ladder.lines.end() && !plain->unsteady() &&
+  const bool known = ladder.peak != nullptr && plain != ladder.lines.end() &&
                      plain->sample != nullptr && plain->sample != best->sample;
   return known ? &*plain : nullptr;
 }
@@ -358,28 +357,55 @@ bool sentence_is_unsteady(const Ladder& ladder) {
   return is_unsteady(ladder.peak->time) || unsteady(best) || unsteady(library);
 }
 
+ShareRange shares_of(const Ladder& ladder, const Line& line) {
+  return range_of(*line.sample, ladder.share(line));
+}
+
+// "17 % (8.5 % to 34 %)", "60 %".
+std::string share_text(const Ladder& ladder, const Line& line) {
+  const ShareRange range = shares_of(ladder, line);
+  const std::string share = percent(ladder.share(line)), low = percent(range.low),
+                    high = percent(range.high);
+  return low == high ? share : trf("{} ({} to {})", share, low, high);
+}
+
+const char* plain_words(const Ladder& ladder) {
+  return is_gpu(ladder.device) ? tr("one thread per element") : tr("three plain loops");
+}
+
+// Compares only what differs by more than it varies.
 std::string unsteady_sentence(const Ladder& ladder, const Line& best) {
-  const double share = ladder.share(best);
-  const ShareRange range = range_of(*best.sample, share);
-  std::string text = trf(
-      "Too unsteady to compare kernels. On {} at N = {}, the lab's fastest kernel reached {} of "
-      "the peak (p10 to p90: {} to {})",
-      lab::to_string(ladder.device), best.sample->n, percent(share), percent(range.low),
-      percent(range.high));
-  if (const Line* library = fastest_of(ladder, true)) {
-    const ShareRange of_library = range_of(*library->sample, ladder.share(*library));
-    text += ", " + trf("the best library {} ({} to {})", percent(ladder.share(*library)),
-                       percent(of_library.low), percent(of_library.high));
+  const ShareRange range = shares_of(ladder, best);
+  std::string text = trf("On {} at N = {}, the lab's fastest kernel reached {} of the peak.",
+                         lab::to_string(ladder.device), best.sample->n, share_text(ladder, best));
+  constexpr double kClearly = 2;
+  const Line* plain = plain_of(ladder, &best);
+  if (plain != nullptr && plain->sample->n == best.sample->n) {
+    const double least = range.low / shares_of(ladder, *plain).high;
+    if (least >= kClearly) {
+      text += " " + trf("That is at least {} times the speed of {}.", times_text(least),
+                        plain_words(ladder));
+    }
   }
-  return text + ".";
+  if (const Line* library = fastest_of(ladder, true)) {
+    const ShareRange other = shares_of(ladder, *library);
+    const bool apart = other.low > range.high || other.high < range.low;
+    const std::string share = share_text(ladder, *library);
+    text += " " + (apart ? trf("The best library reached {}.", share)
+                         : trf("The best library reached {}: which one is faster cannot be told.",
+                               share));
+  }
+  if (is_unsteady(ladder.peak->time)) {
+    text += " " + std::string(tr("The peak was unsteady, so the shares are rough."));
+  }
+  return text;
 }
 
 // From the first rung to the fastest one.
 std::string way_sentence(const Ladder& ladder, const Line& plain, const Line& best) {
   const std::string share = percent(ladder.share(best));
   const std::string times = times_text(best.sample->gflops / plain.sample->gflops);
-  const char* const slow =
-      is_gpu(ladder.device) ? tr("one thread per element") : tr("three plain loops");
+  const char* const slow = plain_words(ladder);
   const std::int64_t n = plain.sample->n;
   const std::string device = lab::to_string(ladder.device);
   return n == best.sample->n
@@ -399,7 +425,7 @@ std::string ladder_sentence(const Ladder& ladder) {
   if (sentence_is_unsteady(ladder)) return unsteady_sentence(ladder, *best);
   const Line* plain = plain_of(ladder, best);
   std::string text =
-      plain != nullptr
+      plain != nullptr && !plain->unsteady()
           ? way_sentence(ladder, *plain, *best)
           : trf("On {} at N = {} in {}, the lab's fastest kernel reaches {} of the peak.",
                 lab::to_string(ladder.device), best->sample->n, to_string(best->sample->dtype),

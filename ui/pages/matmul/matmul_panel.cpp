@@ -183,7 +183,7 @@ std::string settings_text(const Panel& p, const MatmulForm& form) {
   const MachineInfo& machine = p.model.machine();
   const std::string dtype = to_string(matmul_precision(form, machine));
   if (shown_kind(form) == RunKind::Together) {
-    return fmt::format("{}, N = {}", tr("At once"), form.sizes);
+    return fmt::format("{}, N = {}", tr("Together"), form.sizes);
   }
   if (shown_kind(form) == RunKind::Live) {
     return fmt::format("{}, N = {}, {}", lab::to_string(live_device(form, machine)), form.live_size,
@@ -205,7 +205,7 @@ std::string run_label(const Panel& p, RunKind kind) {
       return timed_devices(machine).size() < 2
                  ? tr("Run live")
                  : trf("Run live on {}", lab::to_string(live_device(p.view.forms.matmul, machine)));
-    case RunKind::Together: return tr("Run at once");
+    case RunKind::Together: return tr("Run together");
   }
   return tr("Run ladder");
 }
@@ -297,7 +297,7 @@ void empty_card(const Panel& p) {
       kind == RunKind::Live
           ? tr("No live run yet. It repeats the kernels at one size until stopped.")
       : kind == RunKind::Together
-          ? tr("No devices have been measured at once yet. The same products are computed on all "
+          ? tr("No devices have been measured together yet. The same products are computed on all "
                "devices at the same time, then on the first device alone.")
           : fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
                         tr("The ladder goes from three plain loops to the machine's limit."));
@@ -346,7 +346,7 @@ void matmul_results(const Panel& p) {
   failure_box(p, Page::Matmul);
   const bool several = alike_devices(p.model.machine().devices).size() > 1;
   const std::vector<std::string> titles = {LAB_TEXT("Ladder"), LAB_TEXT("Live"),
-                                           LAB_TEXT("At once")};
+                                           LAB_TEXT("Together")};
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live, RunKind::Together};
   const std::size_t offered = several ? 3 : 2;
   const Kept<MatmulResults>& kept =

@@ -46,7 +46,7 @@ std::string kernels_text(const Panel& p, const MatmulResults& results, const Ker
   std::string text = fmt::format("N = {}", sample.n);
   for (const MatmulSample* s : samples) {
     std::string speed = gflops_text(s->gflops);
-    if (is_unsteady(s->time)) speed += " " + half_spread(s->time);
+    if (is_unsteady(s->time)) speed += ", " + half_spread(s->time);
     add_row(text, kernel_title(p, s->device, s->kernel), speed);
   }
   return text + fmt::format("\n\n{}\n{}", kernel_title(p, hovered.device, hovered.name),

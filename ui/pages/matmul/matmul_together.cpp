@@ -79,11 +79,11 @@ std::vector<Column> together_columns(const std::vector<std::string>& devices, bo
   columns.push_back(
       {.label = LAB_TEXT("In sequence"), .weight = 0.8F, .number = true, .hint = time_hint});
   columns.push_back(
-      {.label = LAB_TEXT("At once"), .weight = 0.8F, .number = true, .hint = time_hint});
+      {.label = LAB_TEXT("Together"), .weight = 0.8F, .number = true, .hint = time_hint});
   columns.push_back({.label = LAB_TEXT("Speed-up"),
                      .weight = 1.2F,
                      .number = true,
-                     .hint = LAB_TEXT("In sequence / at once. Unsteady: the rounds vary by more "
+                     .hint = LAB_TEXT("In sequence / together. Unsteady: the rounds vary by more "
                                       "than a quarter, p10 to p90, or disagree with it.")});
   columns.push_back({.label = LAB_TEXT("p10 to p90"),
                      .number = true,
@@ -144,7 +144,7 @@ std::string best_sentence(const MatmulResults& results) {
 
 void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
   const MatmulResults& results = shown(kept);
-  Card card(p, "matmul/together_card", tr("Devices at once"),
+  Card card(p, "matmul/together_card", tr("Devices together"),
             {.extra = spare_height(p),
              .hint = tr("The same products on all devices at once, and in sequence on the first "
                         "one"),

@@ -84,7 +84,10 @@ TrainingFigure speed_figure(const TrainingRun& run) {
     figure.value = format_si(steps.images_per_s_smooth.back(), "");
     return figure;
   }
-  figure.value = run.speed_text();
+  figure.value = format_si(run.typical_images_per_s(), "");
+  if (const std::optional<double> mean = run.lower_mean_images_per_s()) {
+    figure.label = trf("images/s, median; mean {}", format_si(*mean, ""));
+  }
   figure.hint +=
       '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
                  "interruptions included.",

@@ -261,20 +261,17 @@ std::string example_text(const MeasuredTransfer& s) {
              half_spread(s.time));
 }
 
-// The samples that stand for the levels of a case that no line describes; empty if there are none.
-struct Examples {
-  std::string text;
-  bool unsteady = false;  // one of them is
+// A level that no line describes, and the sample that stands for it.
+struct Example {
+  const TransferLevel* level;
+  const MeasuredTransfer* sample;
 };
 
-Examples examples_of(const TransferCase& c) {
-  Examples examples;
+std::vector<Example> examples_of(const TransferCase& c) {
+  std::vector<Example> examples;
   for (const TransferLevel& level : c.fit->levels) {
     const MeasuredTransfer* s = level.holds() ? nullptr : example_of(c, level);
-    if (s == nullptr) continue;
-    examples.text += fmt::format("{}{}: {}", examples.text.empty() ? "" : "; ", tr(level.name),
-                                 example_text(*s));
-    examples.unsteady = examples.unsteady || is_unsteady(*s);
+    if (s != nullptr) examples.push_back({&level, s});
   }
   return examples;
 }
@@ -300,7 +297,7 @@ void fit_line(const Panel& p, const FitRow& row) {
 
 void fit_table(const Panel& p, const TransferResults& results) {
   static constexpr std::array kFitColumns = {
-      Column{LAB_TEXT("Case"), 2, false, {}},
+      Column{LAB_TEXT("Case"), 2.8F, false, {}},
       Column{LAB_TEXT("Level"), 0.8F, false, LAB_TEXT("Where the arrays fit.")},
       Column{LAB_TEXT("Up to"), 0.9F, true, LAB_TEXT("The largest array that the level holds.")},
       Column{LAB_TEXT("Fixed cost"), 1, true, LAB_TEXT("Of one call.")},
@@ -319,26 +316,43 @@ void fit_table(const Panel& p, const TransferResults& results) {
   end_table(p.ui);
 }
 
-void cost_sentences(const Panel& p, const TransferResults& results) {
+void example_table(const Panel& p, const std::string& path, const std::vector<Example>& examples) {
+  static constexpr std::array kExampleColumns = {
+      Column{LAB_TEXT("Level"), 0.8F, false, LAB_TEXT("Where the arrays fit.")},
+      Column{LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
+      Column{LAB_TEXT("Time"), 1, true, LAB_TEXT("Median of the repetition times.")},
+      Column{LAB_TEXT("Bandwidth"), 1.6F, true,
+             LAB_TEXT("Bytes moved divided by the median time; ± is half of the range from p10 to "
+                      "p90.")}};
+  if (!begin_table(p.ui, path, kExampleColumns)) return;
+  for (const auto& [level, s] : examples) {
+    table_row(p.ui);
+    cell(p.ui, tr(level->name), why_withheld(*level));
+    cell(p.ui, format_bytes(s->bytes));
+    cell(p.ui, format_seconds(s->time.median_s));
+    cell(p.ui, fmt::format("{} {}", gb_per_s_text(s->gb_per_s), half_spread(s->time)),
+         why_unsteady(*s), is_unsteady(*s));
+  }
+  end_table(p.ui);
+}
+
+void transfer_cost(const Panel& p, const TransferResults& results) {
   const auto pair = shown_pair(p, results);
   int index = 0;
+  const auto path = [&] { return fmt::format("transfers/cost/{}", index++); };
   const auto say = [&](const std::string& text) {
     body(p.ui, text);
-    record_item(p.ui, fmt::format("transfers/cost/{}", index++), "text", text);
+    record_item(p.ui, path(), "text", text);
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    if (const std::string text = sentence(*c.fit, c.samples); !text.empty())
+    if (const std::string text = sentence(*c.fit, c.samples); !text.empty()) {
       say(trf("{}, lines fitted to the samples: {}", row_name(p, c), text));
-    if (const Examples examples = examples_of(c); !examples.text.empty()) {
-      const std::string text =
-          trf("{}, where no line fits, one sample: {}.", row_name(p, c), examples.text);
-      if (examples.unsteady) {
-        warning_sentence(p, fmt::format("transfers/cost/{}", index++), text);
-      } else {
-        say(text);
-      }
-      hint(p.ui, tr("The time of one copy; ± is half of the range from p10 to p90."));
+    }
+    if (const std::vector<Example> examples = examples_of(c); !examples.empty()) {
+      say(trf("{}, where no straight line describes the times: one measured copy per level.",
+              row_name(p, c)));
+      example_table(p, path(), examples);
     }
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
   }
@@ -364,7 +378,7 @@ void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
                   "Where one case overtakes another is read from the samples."),
        .dimmed = is_old(kept)});
   if (!card) return;
-  cost_sentences(p, results);
+  transfer_cost(p, results);
   bool& open = p.view.forms.transfers.show_fits;
   foldout(p.ui, "transfers/show_fits", tr("Every operation and level"), open);
   if (open) fit_table(p, results);
@@ -379,7 +393,7 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
   if (!p.view.forms.transfers.show_table) return;
   const bool wide = width_left(p) > 640;
   std::vector<Column> columns = {
-      {LAB_TEXT("Case"), 2, false, {}},
+      {LAB_TEXT("Case"), 2.8F, false, {}},
       {LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
       {LAB_TEXT("Bandwidth"), 1.2F, true, LAB_TEXT("Bytes moved divided by the median time.")}};
   if (wide) {

@@ -199,9 +199,10 @@ void copy_range(const Tensor& from, Tensor& to, std::int64_t begin, std::int64_t
 void check_same_device(std::string_view operation, const Tensor& x, const Tensor& y,
                        std::string_view left, std::string_view right) {
   if (x.device() == y.device()) return;
-  throw Error(Errc::DeviceMismatch, trf("{}: {} is on {} and {} on {}; copy one first: {}.to({})",
-                                        operation, left, to_string(x.device()), right,
-                                        to_string(y.device()), left, to_string(y.device())));
+  throw Error(
+      Errc::DeviceMismatch,
+      trf("{}: {} is on {} and {} on {}; copy one first: {}.copy_to({})", operation, left,
+          to_string(x.device()), right, to_string(y.device()), left, to_string(y.device())));
 }
 
 void check_same(std::string_view operation, const Tensor& x, const Tensor& y, std::string_view left,

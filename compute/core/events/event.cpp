@@ -47,10 +47,14 @@ std::string describe(const TensorResult& result) {
   std::string text = fmt::format("{}  {}  [{}]  {}", to_string(x.device), to_string(x.dtype),
                                  fmt::join(x.shape, ","), format_bytes(x.bytes));
   if (result.copy_s) {
+    constexpr std::int64_t kRated = 64 << 10;  // bytes; smaller copies only show what a call costs
+    const std::string seconds = format_seconds(*result.copy_s);
     text +=
-        "  " + trf("copied in {} ({}), including first use of new memory",
-                   format_seconds(*result.copy_s),
-                   format_si(static_cast<double>(x.bytes) / std::max(*result.copy_s, 1e-9), "B/s"));
+        "  " + (x.bytes < kRated
+                    ? trf("copied in {}, including first use of new memory", seconds)
+                    : trf("copied in {} ({}), including first use of new memory", seconds,
+                          format_si(static_cast<double>(x.bytes) / std::max(*result.copy_s, 1e-9),
+                                    "B/s")));
   }
   if (!result.aliases.empty()) {
     text += "  " + trf("same storage as {}", fmt::join(result.aliases, ", "));

@@ -107,9 +107,9 @@ TEST_F(TensorOnGpu, RejectsImplicitCopies) {
   const Tensor x = ones(first, {2});
   const Tensor y = ones(host, {2});
   EXPECT_EQ(message_of([&] { add(x, y); }, Errc::DeviceMismatch),
-            "add: X is on cuda:0 and Y on cpu:0; copy one first: X.to(cpu:0)");
+            "add: X is on cuda:0 and Y on cpu:0; copy one first: X.copy_to(cpu:0)");
   EXPECT_EQ(message_of([&] { add(x, ones(second, {2})); }, Errc::DeviceMismatch),
-            "add: X is on cuda:0 and Y on cuda:1; copy one first: X.to(cuda:1)");
+            "add: X is on cuda:0 and Y on cuda:1; copy one first: X.copy_to(cuda:1)");
   EXPECT_EQ(message_of([&] { x.values<float>(); }, Errc::DeviceMismatch),
             "values: the tensor is on cuda:0, which the CPU cannot read; copy it first: x.to(cpu)");
   EXPECT_EQ(message_of([&] { first.threads(); }, Errc::Unsupported),

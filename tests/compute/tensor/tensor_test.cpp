@@ -129,7 +129,7 @@ TEST_F(TensorTest, MismatchErrorsNameBothOperands) {
                   add(x, ones(second, {2, 3}));
                 },
                 Errc::DeviceMismatch),
-            "add: X is on cpu:0 and Y on cpu:1; copy one first: X.to(cpu:1)");
+            "add: X is on cpu:0 and Y on cpu:1; copy one first: X.copy_to(cpu:1)");
   EXPECT_EQ(message_of(
                 [&] {
                   add(x, ones(first, {3, 2}));

@@ -170,6 +170,12 @@ TEST(MemoryPage, AFailedStatementStaysInTheHistoryWithItsError) {
   EXPECT_EQ(failed->label, "Z = X + Y") << "the second, not the last";
   EXPECT_EQ(failed->value, "no tensor is named Y");
   EXPECT_EQ(lab.backend.find("memory/result/1")->label, "X = ones(2, 3)");
+  lab.model.apply(event(2, 4, JobStarted{"Tensor statements", code}));
+  lab.model.apply(event(2, 5, made));
+  lab.model.apply(event(2, 6, JobFinished{}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("memory/result/1/error")->label, "no tensor is named Y")
+      << "still there after the next statement";
 }
 
 TEST(MemoryPage, OffersToRetryOnlyWhatMaySucceed) {
@@ -218,6 +224,31 @@ TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
             "The tensor needs 3.64 TiB, but cpu:0 has 6.00 GiB free of its limit of 6.00 GiB. "
             "Choose a smaller shape.");
   EXPECT_FALSE(lab.backend.find("memory/make")->enabled);
+}
+
+TEST(MemoryPage, SaysAtTheFieldThatAShapeCannotBeRead) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  lab.view.forms.memory.shape = "12,abc";
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("memory/shape/error")->label,
+            "Shape '12,abc' is not a list of sizes; write 1024,1024.");
+  EXPECT_FALSE(lab.visible("memory/form_error")) << "once";
+  EXPECT_FALSE(lab.backend.find("memory/make")->enabled);
+}
+
+TEST(MemoryPage, HoveringThePlotShowsAllDevices) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1400});
+  TensorList list;
+  list.tensors = {tensor(1, cpu(0), kGiB), tensor(2, cpu(1), kMiB)};
+  for (const double t_s : {1.0, 2.0, 3.0}) lab.model.apply(event(0, t_s, list));
+  lab.open(Page::Memory);
+  const ui::WidgetRect plot = *lab.backend.find("memory/plot/used");
+  lab.backend.move_to({(plot.min.x + plot.max.x) / 2, (plot.min.y + plot.max.y) / 2});
+  lab.frames(3);
+  const std::string said = lab.backend.find("memory/plot/used/tooltip")->value;
+  EXPECT_NE(said.find("cpu:0\t1.00 GiB"), std::string::npos) << said;
+  EXPECT_NE(said.find("cpu:1\t1.00 MiB"), std::string::npos) << said;
 }
 
 TEST(MemoryPage, NamesTheLimitOfTheDevice) {

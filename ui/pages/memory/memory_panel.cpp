@@ -12,6 +12,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/form_devices.h"
+#include "ui/pages/memory/memory_parts.h"
 #include "ui/pages/panel.h"
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
@@ -207,18 +208,22 @@ void memory_form(const Panel& p) {
   room_for_actions(p);
   const std::vector<std::string> devices = device_names(p.model.machine());
   clamp_choice(form.device, devices.size());
+  const bool by_shape = static_cast<Fill>(form.fill) != Fill::Values;
+  const std::string unreadable =
+      by_shape ? field_problem(problem([&] { parse_shape(form.shape); })) : "";
   {
     Fields fields(p);
     fields.next();
     combo(p.ui, "memory/device", tr("Device"), devices, form.device,
           tr("Device that stores the tensor."));
     fields.next();
-    if (static_cast<Fill>(form.fill) == Fill::Values) {
+    if (!by_shape) {
       input_text(p.ui, "memory/values", tr("Values"), form.values,
                  tr("Numbers separated by commas, with brackets for rows."), "[[1, 2], [3, 4]]");
     } else {
       input_text(p.ui, "memory/shape", tr("Shape"), form.shape,
-                 tr("Sizes from outermost to innermost, separated by commas."), "1024,1024");
+                 tr("Sizes from outermost to innermost, separated by commas."), "1024,1024",
+                 {.error = unreadable});
     }
     fields.next();
     combo(p.ui, "memory/dtype", tr("Element type"), dtype_names(), form.dtype,
@@ -233,7 +238,9 @@ void memory_form(const Panel& p) {
   std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) error = too_large(p, command);
   const bool chosen = user_chose(form, error.empty());
-  if (!error.empty() && !chosen) {
+  if (!unreadable.empty()) {
+    // the error is at the field
+  } else if (!error.empty() && !chosen) {
     muted(p.ui, error);
     record_item(p.ui, "memory/form_note", "text", error);
   } else if (error.empty()) {
@@ -412,235 +419,7 @@ void tensors_card(const Panel& p) {
   }
 }
 
-// --- statements -----------------------------------------------------------------------------
-
-constexpr const char* kSeparator = "; ";  // of statements on one line
-
-// Reads statements that are separated by semicolons.
-std::vector<TensorStatement> parsed(std::string_view text) {
-  std::vector<TensorStatement> statements;
-  for (bool last = false; !last;) {
-    const std::size_t end = text.find(';');
-    last = end == std::string_view::npos;
-    statements.push_back(parse_tensor_statement(text.substr(0, end)));
-    if (!last) text.remove_prefix(end + 1);
-  }
-  return statements;
-}
-
-// Clears the field once its statement has run; a failed one stays, to be corrected. Returns true if
-// the field should have the keyboard again.
-bool settle_statement(const Panel& p) {
-  MemoryForm& form = p.view.forms.memory;
-  if (!form.sent || busy(p) || ImGui::IsAnyItemActive()) return false;
-  const MemoryForm::Sent sent = *std::exchange(form.sent, std::nullopt);
-  const PageState& state = p.model.state(Page::Memory);
-  if (state.job == sent.after) return sent.by_enter;
-  const bool done = state.phase == Phase::Done && !state.cancelled;
-  if (done && form.statement == sent.statement) form.statement.clear();
-  if (state.phase == Phase::Failed && form.statement == sent.statement) {
-    form.failed = {sent.statement, state.error};
-    p.view.status_line = p.model.logged();
-    p.view.status_dismissed = true;  // the error is at the field
-  }
-  return sent.by_enter;
-}
-
-// What is wrong with the statement in the field: why it failed, or why it cannot be read, which
-// counts only once it is no longer typed.
-std::string error_at_field(MemoryForm& form, const std::string& unreadable) {
-  if (form.failed && form.failed->statement != form.statement) form.failed.reset();
-  if (form.failed) return form.failed->error;
-  return form.typing ? std::string() : unreadable;
-}
-
-void remember_statement(MemoryForm& form) {
-  if (!form.entered.empty() && form.entered.back() == form.statement) return;
-  form.entered.push_back(form.statement);
-  if (form.entered.size() > kMaxStatements) form.entered.erase(form.entered.begin());
-}
-
-// Reads the field and sends its statements. `by_enter`: the field then gets the keyboard again.
-void run_statement(const Panel& p, bool by_enter) {
-  MemoryForm& form = p.view.forms.memory;
-  RunTensorCode code;
-  const std::string error = problem([&] { code.statements = parsed(form.statement); });
-  if (!error.empty()) {
-    form.failed = {form.statement, error};
-    return;
-  }
-  send(p, std::move(code));
-  form.sent = {form.statement, p.model.state(Page::Memory).job, by_enter};
-  remember_statement(form);
-  form.failed.reset();
-}
-
-// Returns what is wrong with the statement; empty if nothing is.
-std::string statement_field(const Panel& p) {
-  MemoryForm& form = p.view.forms.memory;
-  const bool focus = settle_statement(p) || std::exchange(form.keep_keyboard, false);
-  const std::string error = form.statement.empty() ? "" : problem([&] { parsed(form.statement); });
-  const std::string waiting = busy_reason(p);
-  const std::string why = !waiting.empty()         ? waiting
-                          : form.statement.empty() ? tr("Type a statement first")
-                                                   : error;
-  std::string wrong = error_at_field(form, error);
-  bool entered = false, run = false;
-  {
-    Row row(p.ui, {1, -90});
-    row.next();
-    const std::string forms = fmt::format(
-        "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
-        "Y = X.copy_to(cpu:1), Z = X + Y, Z, Z.device, Z.shape, del Z\n{}\n{}",
-        tr("Several statements are separated by semicolons; Up recalls earlier ones."),
-        tr("to(device) copies only if it must; copy_to(device) always copies."));
-    input_text(p.ui, "memory/statement", tr("Statement"), form.statement, forms,
-               "X = ones(2, 3, device=try_gpu())",
-               {.invalid = !wrong.empty(), .history = form.entered});
-    if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(0)) put_cursor_at_end();
-    form.typing = ImGui::IsItemActive();
-    entered = ImGui::IsItemDeactivated() &&
-              (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
-    if (focus) ImGui::SetKeyboardFocusHere(-1);  // for the next statement
-    row.next();
-    control_label(p.ui, " ");
-    run = button(p.ui, "memory/run_statement", tr("Run"),
-                 {.kind = why.empty() ? ButtonKind::Primary : ButtonKind::Normal,
-                  .enabled = why.empty(),
-                  .hint = why.empty() ? tr("Enter") : why,
-                  .width = -1});
-  }
-  if (run && why.empty()) run_statement(p, false);
-  if (entered && waiting.empty() && !form.statement.empty()) run_statement(p, true);
-  form.keep_keyboard = form.keep_keyboard || (entered && !form.sent);
-  return wrong;
-}
-
-struct Example {
-  std::string statement;
-  std::string makes = {};  // the tensor that it creates
-  std::string needs = {};  // one that must exist
-};
-
-std::vector<Example> examples_for(const Panel& p) {
-  std::vector<Example> examples = {{"X = ones(2, 3)", "X"}};
-  if (p.model.devices().size() > 1) {
-    const std::string last = lab::to_string(p.model.devices().back());
-    examples.push_back({fmt::format("Y = X.copy_to({})", last), "Y", "X"});
-    examples.push_back({"Z = Y + Y", "Z", "Y"});
-  } else {
-    examples.push_back({"Z = X + X", "Z", "X"});
-  }
-  examples.push_back({"Z", {}, "Z"});
-  examples.push_back({"Z.device", {}, "Z"});
-  examples.push_back({"del Z", {}, "Z"});
-  return examples;
-}
-
-bool exists(const Panel& p, const std::string& name) {
-  return std::ranges::any_of(p.model.tensors(), [&](const TensorInfo& tensor) {
-    return tensor.owned_by_page && tensor.name == name;
-  });
-}
-
-// The statement of example `i` after those that create what it needs and what does not exist.
-std::string with_needs(const Panel& p, const std::vector<Example>& examples, std::size_t i) {
-  std::string text = examples[i].statement;
-  std::string needs = examples[i].needs;
-  while (i-- > 0) {
-    if (needs.empty() || examples[i].makes != needs) continue;
-    if (exists(p, needs)) break;
-    text.insert(0, kSeparator).insert(0, examples[i].statement);
-    needs = examples[i].needs;
-  }
-  return text;
-}
-
-// Statements that run when clicked, in lines across the width.
-void statement_examples(const Panel& p) {
-  Ui& ui = p.ui;
-  const char* label = tr("Examples:");
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = ui.fonts.caption;
-  draw_text(ImGui::GetWindowDrawList(), font,
-            {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
-  ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
-  const std::vector<Example> examples = examples_for(p);
-  const std::string waiting = busy_reason(p);
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    ImGui::SameLine(0, 0);
-    const float width = text_size(ui.fonts.body, examples[i].statement).x + ui.px(28);
-    if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
-    if (button(ui, fmt::format("memory/example/{}", i), examples[i].statement,
-               {.kind = ButtonKind::Link,
-                .enabled = waiting.empty(),
-                .hint = waiting.empty() ? tr("Runs this statement, after those that create the "
-                                             "tensors it needs")
-                                        : waiting})) {
-      p.view.forms.memory.statement = with_needs(p, examples, i);
-      run_statement(p, false);
-    }
-  }
-}
-
-void mono_line(const Panel& p, const std::string& text) {
-  note_text(p.ui.fonts.mono, text);
-  ImGui::PushFont(p.ui.fonts.mono);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopFont();
-}
-
-// A failed statement, marked, with its error.
-void failed_statement(const Panel& p, const StatementOutcome& failed) {
-  Ui& ui = p.ui;
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float side = ui.px(14);
-  draw_icon(ImGui::GetWindowDrawList(), kIconError,
-            {pos.x, pos.y + (ui.fonts.mono->FontSize - side) / 2}, side, styled(ui.theme->bad));
-  ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
-  mono_line(p, failed.result.statement);
-  hint(ui, trf("Failed: {}", failed.error));
-}
-
-// The newest outcomes first, the newest with its values, in a height that leaves the plot in sight.
-void statement_results(const Panel& p) {
-  constexpr float kMost = 132;  // units
-  const char* const history = "memory/results";
-  const auto& outcomes = p.model.statements();
-  if (outcomes.empty()) return;
-  begin_scroll(p.ui, history, kMost);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const StatementOutcome& outcome = outcomes[outcomes.size() - 1 - i];
-    const TensorResult& result = outcome.result;
-    const std::string path = fmt::format("memory/result/{}", i);
-    ImGui::Dummy({0, p.ui.px(i == 0 ? 4 : 2)});
-    if (!outcome.error.empty()) {
-      failed_statement(p, outcome);
-      if (i == 0 && !p.view.forms.memory.failed) footnote(p.ui, outcome.error);
-      record_item(p.ui, path, "text", result.statement, outcome.error);
-      continue;
-    }
-    mono_line(p, result.statement);
-    record_item(p.ui, path, "text", result.statement,
-                result.tensor ? result.tensor->preview : result.answer);
-    if (!result.answer.empty()) mono_line(p, "  " + result.answer);
-    if (i == 0 && result.tensor) {
-      for (const std::string& line : grid_lines(result.grid)) mono_line(p, "  " + line);
-    }
-    if (result.tensor) footnote(p.ui, describe(result));
-  }
-  end_scroll(p.ui, history);
-}
-
-void statements_card(const Panel& p) {
-  const Card card(
-      p, "memory/statements", tr("Statements"),
-      {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
-  if (!card) return;
-  field_error(p.ui, "memory/statement_error", field_problem(statement_field(p)));
-  statement_examples(p);
-  statement_results(p);
-}
+// --- the memory held over time --------------------------------------------------------------
 
 // "Peak: 12.0 MiB of 5.13 GiB on cpu:0"; empty before the first tensor.
 std::string peaks_text(const Panel& p) {
@@ -683,6 +462,20 @@ void add_limit(const Panel& p, Device device, std::vector<plot::Reference>& limi
                     .color = device_color(*p.ui.theme, device)});
 }
 
+// What each device held at a time.
+std::string held_text(const Panel& p, double t_s) {
+  std::string text = trf("{:.1f} s since the start", t_s);
+  for (const Device device : p.model.devices()) {
+    const MemoryHistory& memory = p.model.memory(device);
+    const auto next = std::upper_bound(memory.t_s.begin(), memory.t_s.end(), t_s);
+    if (memory.peak == 0 || next == memory.t_s.begin()) continue;
+    const auto at = static_cast<std::size_t>(next - memory.t_s.begin()) - 1;
+    add_row(text, lab::to_string(device),
+            format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
+  }
+  return text;
+}
+
 void plot_card(const Panel& p) {
   Card card(p, "memory/history", tr("Memory held by the lab's tensors"),
             {.hint = tr("Updated after each change and with every device reading. The names above "
@@ -707,12 +500,7 @@ void plot_card(const Panel& p) {
     s.steps = true;  // tensors are created and freed at once
     s.x = memory.t_s;
     s.y = memory.used_bytes;
-    s.describe = [&memory, device](std::size_t at) {
-      std::string text = lab::to_string(device);
-      add_row(text, tr("time since start"), fmt::format("{:.1f} s", memory.t_s[at]));
-      add_row(text, tr("held"), format_bytes(static_cast<std::int64_t>(memory.used_bytes[at])));
-      return text;
-    };
+    s.describe = [&p, &memory](std::size_t at) { return held_text(p, memory.t_s[at]); };
     series.push_back(std::move(s));
     ++i;
   }

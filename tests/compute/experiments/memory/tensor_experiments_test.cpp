@@ -80,7 +80,7 @@ TEST(TensorExperiments, AddNeedsOneDevice) {
                   run(probe, AddTensors{a, b});
                 },
                 Errc::DeviceMismatch),
-            "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X1.to(cpu:1)");
+            "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X1.copy_to(cpu:1)");
   run(probe, AddTensors{a, c});
   const TensorInfo sum = probe.all<TensorList>().back().tensors.back();
   EXPECT_EQ(sum.name, "X1 + X3");

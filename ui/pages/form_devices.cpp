@@ -14,11 +14,20 @@ int cpu_devices_now(const Panel& p) {
       std::ranges::count_if(p.model.devices(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
 }
 
+std::string split_label(int devices) {
+  return devices > 1 ? trf("Split the CPU into {} devices", devices) : tr("Join the CPU's cores");
+}
+
+int devices_to_split_into(const Panel& p) {
+  const std::vector<Device> timed = timed_devices(p.model.machine());
+  if (timed.size() != 1 || p.model.machine().devices.front().cores.size() < 2) return 0;
+  return std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices));
+}
+
 void split_cpu_button(const Panel& p, std::string_view page, int devices, ButtonKind kind,
                       std::string_view label) {
   const std::string path = fmt::format("{}/split", page);
-  const std::string usual = devices > 1 ? trf("Split the CPU into {} devices", devices)
-                                        : std::string(tr("Join the CPU's cores"));
+  const std::string usual = split_label(devices);
   const bool clicked =
       button(p.ui, path, label.empty() ? std::string_view(usual) : label,
              {.kind = kind,
@@ -30,13 +39,12 @@ void split_cpu_button(const Panel& p, std::string_view page, int devices, Button
   error_box(p.ui, path + "/refused", p.model.restart_refusal());
 }
 
-void offer_split(const Panel& p, std::string_view page, std::string_view sentence,
-                 ButtonKind kind) {
-  const std::vector<Device> timed = timed_devices(p.model.machine());
-  if (timed.size() != 1 || p.model.machine().devices.front().cores.size() < 2) return;
+void offer_split(const Panel& p, std::string_view page, std::string_view sentence) {
+  const int devices = devices_to_split_into(p);
+  if (devices == 0) return;
   muted(p.ui, sentence);
   record_item(p.ui, fmt::format("{}/split_cores", page), "text", sentence);
-  split_cpu_button(p, page, std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices)), kind);
+  split_cpu_button(p, page, devices);
 }
 
 std::string untimed_text(const MachineInfo& machine) {

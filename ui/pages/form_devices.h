@@ -16,11 +16,14 @@ int cpu_devices_now(const Panel& p);
 void split_cpu_button(const Panel& p, std::string_view page, int devices,
                       ButtonKind kind = ButtonKind::Normal, std::string_view label = {});
 
-// The same below a sentence, where a single CPU device has several cores and there is no other
-// device that can be measured; draws nothing elsewhere. `sentence` says what several devices are
-// needed for.
-void offer_split(const Panel& p, std::string_view page, std::string_view sentence,
-                 ButtonKind kind = ButtonKind::Normal);
+// How many devices to split the CPU into, where a single CPU device has several cores and there is
+// no other device that can be measured; otherwise 0.
+int devices_to_split_into(const Panel& p);
+std::string split_label(int devices);  // "Split the CPU into 2 devices", "Join the CPU's cores"
+
+// split_cpu_button() below a sentence that says what several devices are needed for; draws nothing
+// if devices_to_split_into() is 0.
+void offer_split(const Panel& p, std::string_view page, std::string_view sentence);
 
 // "emu:0, emu:1: emulated: right, not fast; never timed": the devices that a measurement leaves
 // out; empty if there are none.

@@ -1,7 +1,6 @@
 // The Scaling page: its texts, commands and states.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "compute/core/language.h"
@@ -389,82 +388,14 @@ TEST(ScalingPage, EveryStateHasItsWidgets) {
   EXPECT_TRUE(lab.visible("scaling/retry"));
 }
 
-// A recorded step of one and of two devices.
-class ScalingTimeline : public ::testing::Test {
- protected:
-  ScalingTimeline() {
-    lab.open(Page::Scaling);
-    lab.model.apply(event(1, 1, JobStarted{"Scaling", StartScaling{}}));
-    for (const int devices : {1, 2}) {
-      lab.model.apply(event(1, 2, step_timeline(devices)));
-      lab.model.apply(event(1, 2, scaling_point(kStrong, devices)));
-    }
-    lab.model.apply(event(1, 3, JobFinished{}));
-    lab.frames(6);
-  }
-  std::string sentence() { return lab.backend.find("scaling/lanes/sentence")->label; }
-
-  Lab lab{ui::Model(machine_of(2)), 1, {1280, 2400}};
-};
-
-TEST_F(ScalingTimeline, StatesTheOverlap) {
-  EXPECT_EQ(sentence(),
-            "Step 7 took 10.0 ms on 2 devices. The median step takes 41.2 ms. Backward still ran "
-            "during 75 % of the time from the first full bucket to the complete sums.");
-}
-
-TEST_F(ScalingTimeline, ShowsTheDeviceCountOfTheChosenBar) {
-  EXPECT_EQ(lab.backend.find("scaling/lanes")->value, "2 devices");
-  lab.click("scaling/steps/1");
-  EXPECT_EQ(lab.backend.find("scaling/lanes")->value, "1 device");
-  EXPECT_EQ(sentence(), "Step 7 took 10.0 ms. The median step takes 80.0 ms.");
-  lab.click("scaling/steps/2");
-  EXPECT_EQ(lab.backend.find("scaling/lanes")->value, "2 devices");
-}
-
-TEST_F(ScalingTimeline, ZoomsAndShowsAnotherStepWhole) {
-  const auto view = [&] { return *lab.backend.find("scaling/lanes/view"); };
-  lab.backend.move_to(NullBackend::centre(view()));
-  lab.frame();
-  lab.backend.control(true);
-  lab.backend.wheel(3);
-  lab.frames(3);
-  lab.backend.control(false);
-  EXPECT_NE(view().value, "0.0000 to 1.0000");
-  lab.click("scaling/steps/1");
-  EXPECT_EQ(view().value, "0.0000 to 1.0000");
-}
-
-TEST_F(ScalingTimeline, HoverShowsTheLayer) {
-  const ui::WidgetRect& view = *lab.backend.find("scaling/lanes/view");
-  const float left = view.min.x + 116, width = view.max.x - left;
-  lab.backend.move_to({left + 0.2F * width, view.min.y + 10});  // 2 ms after the start
-  lab.frames(3);
-  const ui::WidgetRect* tip = lab.backend.find("tooltip");
-  ASSERT_NE(tip, nullptr);
-  for (const char* part : {"net.1 linear, forward", "1.00 MB", "1.00 GFLOP/s"}) {
-    EXPECT_TRUE(holds(tip->value, part)) << part << " in " << tip->value;
-  }
-}
-
-TEST_F(ScalingTimeline, ExportsATrace) {
-  lab.click("scaling/lanes/export");
-  lab.click("save/yes");
-  ASSERT_EQ(lab.sent<SaveText>().size(), 1U);
-  const auto trace = nlohmann::json::parse(lab.sent<SaveText>()[0].text);
-  int layers = 0;
-  for (const auto& e : trace["traceEvents"]) layers += e.value("cat", "") == "forward" ? 1 : 0;
-  EXPECT_EQ(layers, 4) << "two on each device";
-}
-
-TEST_F(ScalingTimeline, UnsteadyStepsHaveNoMedian) {
-  ScalingPoint two = scaling_point(kStrong, 2);
-  two.step.unstable = true;
-  lab.model.apply(event(2, 4, JobStarted{"Scaling", StartScaling{}}));
-  lab.model.apply(event(2, 5, step_timeline(2)));
-  lab.model.apply(event(2, 5, two));
-  lab.frames(6);
-  EXPECT_FALSE(holds(sentence(), "median")) << sentence();
+TEST(ScalingPage, OneDeviceIsSplitFirst) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  EXPECT_EQ(lab.backend.find("scaling/empty")->label, "Split the CPU into 2 devices");
+  EXPECT_TRUE(lab.visible("scaling/predict_one"));
+  lab.click("scaling/empty");
+  ASSERT_TRUE(lab.view.confirm_restart);
+  EXPECT_EQ(lab.view.confirm_restart->cpu_devices, 2);
 }
 
 TEST(ScalingPage, AReplacedMeasurementCanBeSeenAgain) {

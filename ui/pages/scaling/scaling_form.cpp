@@ -85,8 +85,7 @@ void device_boxes(const Panel& p, ScalingForm& form) {
   form.devices.resize(devices.size(), false);
   if (devices.size() < 2) {
     offer_split(p, "scaling",
-                tr("One CPU device has all cores here. To measure more devices, split the cores."),
-                ButtonKind::Primary);
+                tr("One CPU device has all cores here. To measure more devices, split the cores."));
     untimed_note(p, "scaling");
     return;
   }
@@ -202,15 +201,11 @@ std::string settings_text(const ScalingForm& form) {
                      trf("batch {}", training.batch));
 }
 
-// With one device there is nothing to compare: splitting the CPU comes first.
-bool needs_split(const Panel& p) {
-  const MachineInfo& machine = p.model.machine();
-  return timed_devices(machine).size() == 1 && machine.devices.front().cores.size() > 1;
-}
-
 void measure_button(const Panel& p, const ScalingForm& form, std::string_view error) {
   if (stop_instead(p, Page::Scaling)) return;
-  const ButtonKind kind = needs_split(p) ? ButtonKind::Normal : ButtonKind::Primary;
+  // With one device there is nothing to compare: splitting the CPU comes first.
+  const bool splits = devices_to_split_into(p) > 0;
+  const ButtonKind kind = splits ? ButtonKind::Normal : ButtonKind::Primary;
   if (start_button(p, "scaling/run", tr("Measure scaling"), error, true, kind)) {
     send(p, to_command(form, p.model.machine(), true));
   }

@@ -7,6 +7,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/pages/form_devices.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
@@ -181,12 +182,23 @@ void empty_card(const Panel& p) {
           tr("Training on the first device count; its step time appears here once measured."));
     return;
   }
+  const bool predicts = p.view.forms.scaling.request.predict_devices > 0;
+  if (const int devices = devices_to_split_into(p); devices > 0) {
+    const char* const text =
+        tr("Nothing has been measured yet. Scaling compares one device with several, and the cores "
+           "are one device here: split them first, or time this one and calculate the others.");
+    if (empty_state(p.ui, "scaling/empty", text, split_label(devices))) {
+      p.view.confirm_restart = RestartLab{.cpu_devices = devices};
+    }
+    if (predicts) predict_button(p);
+    return;
+  }
   empty_page(p, "scaling/empty",
              tr("Nothing has been measured yet. The same training runs on one device, then on "
                 "more; the plots show what each one adds and costs."),
              tr("Measure scaling"),
              [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); });
-  if (p.view.forms.scaling.request.predict_devices > 0) predict_button(p);
+  if (predicts) predict_button(p);
 }
 
 // Returns the displayed mode: the chosen one if it has results.

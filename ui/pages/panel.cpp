@@ -652,15 +652,28 @@ std::string gb_per_s_text(double gb_per_s) {
   return format_si(gb_per_s * 1e9, "B/s");
 }
 
-std::string timing_text(const Timing& t) {
+namespace {
+
+std::string timing_rows(const Timing& t) {
   std::string text;
   add_row(text, tr("median"), format_seconds(t.median_s));
   add_row(text, tr("p10 to p90"),
           trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s)));
   add_row(text, tr("repetitions"), trf("{} after {} warm-up", t.n, t.warmup));
-  if (t.unstable)
-    text += std::string("\n") +
-            tr("Unsteady: the time limit was reached before the spread fell below 2 %.");
+  return text;
+}
+
+void add_unsteady(std::string& text, const Timing& t) {
+  if (!t.unstable) return;
+  text += std::string("\n") +
+          tr("Unsteady: the time limit was reached before the spread fell below 2 %.");
+}
+
+}  // namespace
+
+std::string timing_text(const Timing& t) {
+  std::string text = timing_rows(t);
+  add_unsteady(text, t);
   return text;
 }
 
@@ -709,13 +722,15 @@ std::string conditions_text(const Conditions& c) {
 
 namespace {
 
-// Whether the result is right, and how it was measured.
-void add_provenance(std::string& text, const char* verified, CacheState cache,
+// How a speed was measured, and whether the result is right.
+void add_provenance(std::string& text, const Timing& time, const char* verified, CacheState cache,
                     const Conditions& conditions) {
+  text += "\n" + timing_rows(time);
   add_row(text, tr("result"), verified);
   add_row(text, tr("caches"), cache == CacheState::Warm ? tr("warm") : tr("cold"));
   const std::string c = conditions_text(conditions);
   if (!c.empty()) text += "\n" + c;
+  add_unsteady(text, time);
 }
 
 }  // namespace
@@ -728,9 +743,8 @@ std::string measured_text(const MatmulSample& s, CacheState cache) {
   if (s.share_of_library) {
     add_row(text, tr("share of the library"), percent(*s.share_of_library));
   }
-  text += "\n" + timing_text(s.time);
-  add_provenance(text, s.verified ? tr("verified against float64") : tr("not verified"), cache,
-                 s.conditions);
+  add_provenance(text, s.time, s.verified ? tr("verified against float64") : tr("not verified"),
+                 cache, s.conditions);
   return text;
 }
 
@@ -743,9 +757,9 @@ std::string describe(const TransferSample& s, CacheState cache) {
                          moved_by(s.mover, s.peer, s.threads));
   if (is_gpu(s.from) || is_gpu(s.to)) text += ", " + trf("{} memory", to_string(s.memory));
   add_row(text, tr("speed"), gb_per_s_text(s.gb_per_s));
-  text += "\n" + timing_text(s.time);
-  add_provenance(text, s.verified ? tr("verified after the measurement") : tr("not verified"),
-                 cache, s.conditions);
+  add_provenance(text, s.time,
+                 s.verified ? tr("verified after the measurement") : tr("not verified"), cache,
+                 s.conditions);
   return text;
 }
 

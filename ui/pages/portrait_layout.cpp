@@ -54,8 +54,7 @@ Nest nest_of(const SiliconCache& cache, std::size_t served) {
   nest.label = fmt::format("L{} {}", cache.level, format_bytes(cache.bytes));
   nest.hint = trf("Level {} cache", cache.level);
   add_row(nest.hint, tr("size"), format_bytes(cache.bytes));
-  add_row(nest.hint, served == 1 ? tr("used by") : tr("shared by"),
-          served == 1 ? std::string(tr("1 core")) : trf("{} cores", served));
+  add_row(nest.hint, tr("cores"), std::to_string(served));
   return nest;
 }
 

@@ -92,13 +92,17 @@ double highest_smoothed_loss(const Panel& p, const TrainingRun& run) {
 
 namespace {
 
+bool has_test_accuracy(const EpochColumns& e) {
+  return e.size() > 0 && !std::isnan(e.test_acc.back());
+}
+
 // "loss 0.520 · test 81.3 %"
 std::string results_text(const Panel& p, const TrainingRun& run) {
   const EpochColumns& e = run.epochs();
   std::string text = run.steps().size() == 0
                          ? tr("no step yet")
                          : trf("loss {}", loss_text(smoothed_loss(p, run).back()));
-  if (e.size() > 0 && e.test_acc.back() == e.test_acc.back()) {
+  if (has_test_accuracy(e)) {
     text += std::string(kDot) + trf("test {}", accuracy_text(e.test_acc.back()));
   }
   return text;
@@ -127,13 +131,21 @@ std::string details_of(const TrainingRun& run, const std::vector<std::string>& d
 
 std::string hint_of(const Panel& p, const TrainingRun& run,
                     const std::vector<std::string>& different) {
-  const std::string details = details_of(run, different);
   const EpochColumns& e = run.epochs();
-  std::string text = run_name(p, run) + "\n" + results_text(p, run);
-  text += "\n" + (e.size() == 1 ? std::string(tr("1 epoch")) : trf("{} epochs", e.size()));
-  if (!details.empty()) text += "\n" + details;
+  std::string text = run_name(p, run);
+  for (const std::string& line : {settings_of(run, different), run.stopped_text()}) {
+    if (!line.empty()) text += "\n" + line;
+  }
+  if (run.steps().size() == 0) {
+    text += std::string("\n") + tr("no step yet");
+  } else {
+    add_row(text, tr("loss"), loss_text(smoothed_loss(p, run).back()));
+  }
+  if (has_test_accuracy(e)) add_row(text, tr("test accuracy"), accuracy_text(e.test_acc.back()));
+  add_row(text, tr("epochs"), std::to_string(e.size()));
+  if (run.done() && run.timed()) add_row(text, tr("images/s"), run.speed_text());
   if (run.done() && !run.done()->checkpoint.empty()) {
-    text += "\n" + trf("Checkpoint: {}", run.done()->checkpoint);
+    add_row(text, tr("checkpoint"), run.done()->checkpoint);
   }
   return text + "\n" + tr("Click to rename");
 }

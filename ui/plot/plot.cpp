@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -100,25 +101,91 @@ void draw_entry(Frame& f, const Entry& entry, ImVec2 min, ImVec2 max) {
   }
 }
 
+float entry_width(const Frame& f, std::string_view label) {
+  return std::ceil(f.ui.px(4 + kSwatch + kGap + 4) + text_size(f.small_font(), label).x);
+}
+
+// How many of the entries fit into a line of this width, the first one always.
+std::size_t fitting(const std::vector<float>& widths, float room, float gap) {
+  std::size_t count = 0;
+  for (float used = 0; count < widths.size(); ++count) {
+    used += widths[count];
+    if (count > 0 && used > room) break;
+    used += gap;
+  }
+  return count;
+}
+
+// Shows the lines that a legend leaves out, or leaves them out again.
+void draw_whole_legend(Frame& f, std::size_t left_out, ImVec2 min, float width) {
+  Ui& ui = f.ui;
+  const std::string path = f.path + "/whole_legend";
+  const std::string label = left_out > 0 ? fmt::format("+{}", left_out) : tr("less");
+  const ImVec2 max(min.x + width, min.y + ui.px(kLine - 2));
+  const Item item = control_at(path, min, max);
+  if (item.visible) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    if (item.hovered) list->AddRectFilled(min, max, styled(ui.theme->hover), ui.px(4));
+    const float y = (min.y + max.y - f.small_font()->FontSize) / 2;
+    draw_text(list, f.small_font(), {min.x + ui.px(4), y}, ui.theme->accent, label);
+    focus_ring(ui, item, ui.px(4));
+  }
+  hint(ui, left_out > 0 ? tr("Shows the whole legend") : tr("Shows one line of the legend"));
+  record(ui, item, path, "button", label);
+  if (item.pressed) {
+    f.state.whole_legend = left_out > 0;
+    ui.wants_animation = true;
+  }
+}
+
+// Draws the entries on lines of their own from `y` on: one, unless the user asked for all. Returns
+// their bottom.
+float legend_lines(Frame& f, const std::vector<Entry>& entries, std::vector<float> widths,
+                   float y) {
+  const Ui& ui = f.ui;
+  const float line = ui.px(kLine), gap = ui.px(kApart - 8), room = f.max.x - f.min.x;
+  std::size_t shown = fitting(widths, room, gap);
+  const bool several = shown < entries.size();
+  const float more = several ? std::ceil(text_size(f.small_font(), "+88").x + ui.px(8)) : 0;
+  const float less = std::ceil(text_size(f.small_font(), tr("less")).x + ui.px(8));
+  const bool whole = several && f.state.whole_legend;
+  if (several) shown = whole ? entries.size() : fitting(widths, room - more - gap, gap);
+  widths.front() = std::min(widths.front(), several && !whole ? room - more - gap : room);
+  float x = f.min.x;
+  const auto place = [&](float width) {
+    if (x > f.min.x && x + width > f.max.x) {
+      x = f.min.x;
+      y += line;
+    }
+    return std::exchange(x, x + width + gap);
+  };
+  for (std::size_t i = 0; i < shown; ++i) {
+    const float left = place(widths[i]);
+    draw_entry(f, entries[i], {std::round(left), y},
+               {std::round(left + widths[i]), y + line - ui.px(2)});
+  }
+  if (several) {
+    const float width = whole ? less : more;
+    const float left = place(width);
+    draw_whole_legend(f, entries.size() - shown, {std::round(left), y}, width);
+  }
+  return y + line;
+}
+
 // Draws the legend at the top and handles its clicks. Returns its bottom y.
 float legend(Frame& f) {
   const Ui& ui = f.ui;
-  const float line = ui.px(kLine);
+  const float line = ui.px(kLine), gap = ui.px(kApart - 8);
   const bool y_title = !f.axes.y.label.empty() || !f.axes.y.unit.empty();
   const float title = y_title ? line : 0;
-  if (!f.options.legend) return f.min.y + title;
-
-  const std::vector<Entry> entries = entries_of(f);
+  const std::vector<Entry> entries = f.options.legend ? entries_of(f) : std::vector<Entry>();
+  if (entries.empty()) return f.min.y + title;
   std::vector<float> widths;
   float total = 0;
   for (const Entry& entry : entries) {
-    const float width =
-        std::ceil(ui.px(4 + kSwatch + kGap + 4) + text_size(f.small_font(), entry.label).x);
-    widths.push_back(std::min(width, f.max.x - f.min.x));
-    total += widths.back() + ui.px(kApart - 8);
+    widths.push_back(std::min(entry_width(f, entry.label), f.max.x - f.min.x));
+    total += widths.back() + gap;
   }
-  if (entries.empty()) return f.min.y + title;
-
   // Right-aligned beside the title if everything fits there, otherwise on lines of its own.
   // The unit of a log axis is beside its ticks.
   const bool linear = f.state.y_scale.value_or(f.axes.y.scale) == Scale::Linear;
@@ -126,19 +193,16 @@ float legend(Frame& f) {
                                         : trf("{}, log scale", f.axes.y.label);
   const float reserved =
       y_title ? text_size(f.small_font(), title_text).x + ui.px(linear ? 56 : 24) : 0;
-  const bool beside = reserved + total <= f.max.x - f.min.x;
-  float x = beside ? f.max.x - total + ui.px(kApart - 8) - ui.px(4) : f.min.x;
-  float y = beside ? f.min.y : f.min.y + title;
-  const float start = x;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!beside && x > start && x + widths[i] > f.max.x) {
-      x = start;
-      y += line;
-    }
-    draw_entry(f, entries[i], {std::round(x), y}, {std::round(x + widths[i]), y + line - ui.px(2)});
-    x += widths[i] + ui.px(kApart - 8);
+  if (reserved + total > f.max.x - f.min.x) {
+    return legend_lines(f, entries, std::move(widths), f.min.y + title);
   }
-  return y + line;
+  float x = f.max.x - total + gap - ui.px(4);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    draw_entry(f, entries[i], {std::round(x), f.min.y},
+               {std::round(x + widths[i]), f.min.y + line - ui.px(2)});
+    x += widths[i] + gap;
+  }
+  return f.min.y + line;
 }
 
 // --- layout ---------------------------------------------------------------------------------

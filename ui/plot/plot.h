@@ -5,7 +5,8 @@
 // lines, shared cursor, and CSV and PNG export from the context menu.
 //
 // Recorded widgets: "<path>" (kind "plot", value: the visible ranges as "x 0..10 y 0..1"),
-// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/band/<label>",
+// "<path>/legend/<label>" (kind "toggle", value: "shown" or "hidden"), "<path>/whole_legend" (of a
+// legend that needs more than a line: "+3", or "less"), "<path>/band/<label>",
 // "<path>/mark/<index>", "<path>/reference/<index>", "<path>/tooltip" (value: the text), and while
 // the menu is open "<path>/menu/reset", ".../log-x", "log-y", "show-data", "copy-csv", "save-csv",
 // "save-png". Keyboard: Enter on the plot opens the menu.

@@ -26,6 +26,7 @@ struct PlotState {
   bool panning = false, boxing = false;
   ImVec2 box_start{0, 0};
   bool show_data = false;
+  bool whole_legend = false;               // on several lines, if it needs them
   std::map<std::string, KeptSeries> kept;  // the visible ones, by append_key
 };
 

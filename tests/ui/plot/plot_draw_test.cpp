@@ -291,6 +291,49 @@ TEST_P(PlotTest, LegendHidesAndShowsSeries) {
   EXPECT_TRUE(state().hidden.empty());
 }
 
+TEST_P(PlotTest, LegendTakesOneLineUntilItIsOpened) {
+  series.clear();
+  for (int i = 0; i < 40; ++i) {
+    series.push_back({.label = "kernel " + std::to_string(i), .x = x, .y = y});
+  }
+  const auto entries = [&] {
+    std::vector<WidgetRect> found;
+    for (const WidgetRect& w : b.ui.widgets.all()) {
+      if (w.path.starts_with("page/loss/legend/")) found.push_back(w);
+    }
+    return found;
+  };
+  b.frame(drawing());
+  const std::vector<WidgetRect> line = entries();
+  ASSERT_GT(line.size(), 1U);
+  for (const WidgetRect& w : line) EXPECT_EQ(w.min.y, line.front().min.y) << w.path;
+  const WidgetRect more = *b.find("page/loss/whole_legend");
+  EXPECT_EQ(more.label, "+" + std::to_string(40 - line.size()));
+  EXPECT_GE(more.min.x, line.back().max.x);
+  EXPECT_LE(more.max.x, b.find("page/loss")->max.x);
+  b.click("page/loss/whole_legend", drawing());
+  EXPECT_EQ(entries().size(), 40U);
+  EXPECT_EQ(b.find("page/loss/whole_legend")->label, "less");
+  b.click("page/loss/legend/kernel 39", drawing());
+  EXPECT_TRUE(state().hidden.contains("kernel 39"));
+  b.click("page/loss/whole_legend", drawing());
+  EXPECT_EQ(entries().size(), line.size());
+}
+
+TEST_P(PlotTest, LegendThatFitsHasNothingToOpen) {
+  b.frame(drawing());
+  EXPECT_EQ(b.ui.widgets.find("page/loss/whole_legend"), nullptr);
+}
+
+TEST_P(PlotTest, LegendCutsAnEntryThatIsWiderThanItsLine) {
+  series[0].label = std::string(400, 'w');
+  b.frame(drawing());
+  const WidgetRect more = *b.find("page/loss/whole_legend");
+  EXPECT_EQ(more.label, "+1");
+  EXPECT_LE(more.max.x, b.find("page/loss")->max.x);
+  EXPECT_LE(b.find("page/loss/legend/" + series[0].label)->max.x, more.min.x);
+}
+
 TEST_P(PlotTest, ControlWheelZoomsAroundThePointer) {
   b.frame(drawing());
   b.move_to(at(0.5F, 0.5F));

@@ -35,9 +35,22 @@ std::string text_of(const WidgetRect& w) {
          std::to_string(w.max.x) + "," + std::to_string(w.max.y) + "]";
 }
 
+// Unless the user asked for more.
+void expect_legends_of_one_line(const std::vector<WidgetRect>& all) {
+  std::map<std::string, float> lines;  // by the path of the plot
+  for (const WidgetRect& w : all) {
+    const std::size_t end =
+        std::min({w.path.find("/legend/"), w.path.find("/key/"), w.path.find("/whole_legend")});
+    if (end == std::string::npos || w.kind == "legend") continue;
+    const auto [line, first] = lines.try_emplace(w.path.substr(0, end), w.min.y);
+    EXPECT_EQ(line->second, w.min.y) << text_of(w);
+  }
+}
+
 void expect_sound_layout(const Lab& lab, ImVec2 size) {
   const std::vector<WidgetRect>& all = lab.backend.ui.widgets.all();
   ASSERT_GT(all.size(), 8u);
+  expect_legends_of_one_line(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const WidgetRect& a = all[i];
     EXPECT_TRUE(a.min.x >= 0 && a.min.y >= 0 && a.max.x <= size.x + 1 && a.max.y <= size.y + 1)

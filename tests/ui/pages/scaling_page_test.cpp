@@ -382,6 +382,8 @@ TEST(ScalingPage, EveryStateHasItsWidgets) {
   EXPECT_TRUE(holds(lab.backend.find("scaling/predicted")->label, "not measured"));
   EXPECT_EQ(lab.backend.find("scaling/predicted")->value, "16 devices");
   EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/prediction"));
+  EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/measured"));
+  lab.click("scaling/plot/speedup/whole_legend");
   EXPECT_TRUE(lab.visible("scaling/plot/speedup/legend/more devices than cores"));
   lab.show(make_scene(Page::Scaling, Scene::Failed));
   EXPECT_TRUE(lab.visible("scaling/error"));

@@ -223,7 +223,9 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
     add_reference(p, reference->machine, device, fitting, series);
   }
   add_curves(p, results, device, false, series);
-  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
+  if (!fitting.curves.empty()) {  // first, where a short legend shows it
+    series.insert(series.begin(), reference_entry(p, reference->machine));
+  }
   const std::vector<plot::Reference> peaks = peak_lines(p, results, device);
   plot::Axes axes{.x = {.label = tr("size N"), .scale = plot::Scale::Log2, .whole = true},
                   .y = {.label = "GFLOP/s", .min = 0}};

@@ -72,6 +72,11 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
     return all_at(results, mode, figure, curve.points[i].devices) + "\n\n" +
            describe(results, curve.points[i]);
   };
+  s.label = tr("measured");
+  s.marker = plot::Marker::Circle;
+  plot::Series entry = s;  // before the other in the legend, but drawn on top of it
+  entry.x = {};
+  out.push_back(std::move(entry));
   const bool any_shares = std::any_of(curve.points.begin(), curve.points.end(),
                                       [](const ScalingPoint& one) { return one.shares_cores; });
   if (any_shares) {
@@ -83,8 +88,6 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
     shared.y = drawn.shared_y;
     out.push_back(std::move(shared));
   }
-  s.label = tr("measured");
-  s.marker = plot::Marker::Circle;
   s.y = drawn.fast_y;
   s.low = speed ? curve.speedup_low : curve.efficiency_low;
   s.high = speed ? curve.speedup_high : curve.efficiency_high;

@@ -190,7 +190,9 @@ std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& ke
   } else if (std::ranges::none_of(cases, [](const auto* c) { return pageable_with_gpu(*c); })) {
     add_thread_keys(p, cases, series);
   }
-  if (!fitting.curves.empty()) series.push_back(reference_entry(p, reference->machine));
+  if (!fitting.curves.empty()) {  // first, where a short legend shows it
+    series.insert(series.begin(), reference_entry(p, reference->machine));
+  }
   return series;
 }
 

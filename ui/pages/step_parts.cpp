@@ -21,6 +21,24 @@ ImU32 step_part_color(const Theme& theme, StepPart part) {
   return theme.muted;
 }
 
+ImU32 forward_color(const Theme& theme, ImU32 hue) {
+  constexpr double kLeastContrast = 3.1;
+  constexpr float kPalest = 0.6F, kStep = 0.05F;
+  float share = kPalest;
+  while (share < 1 && contrast(mix(theme.card, hue, share), theme.card) < kLeastContrast) {
+    share += kStep;
+  }
+  return mix(theme.card, hue, std::min(share, 1.0F));
+}
+
+ImU32 backward_color(const Theme& theme, ImU32 hue) {
+  return mix(hue, theme.text, 0.25F);
+}
+
+ImU32 once_color(const Theme& theme) {
+  return theme.muted;
+}
+
 const char* name_of(StepPart part) {
   switch (part) {
     case StepPart::Compute: return tr("compute");

@@ -16,6 +16,11 @@ inline constexpr std::array kStepParts = {StepPart::Compute, StepPart::Hidden, S
 
 // All-reduce has one hue, pale where backward hides it; waiting is grey.
 ImU32 step_part_color(const Theme& theme, StepPart part);
+// The colours of a layer's passes in one hue, and of the work done once per step: all stand out
+// from the card.
+ImU32 forward_color(const Theme& theme, ImU32 hue);
+ImU32 backward_color(const Theme& theme, ImU32 hue);
+ImU32 once_color(const Theme& theme);
 const char* name_of(StepPart part);     // "all-reduce, hidden"
 const char* meaning_of(StepPart part);  // one sentence
 double seconds_of(const StepParts& parts, StepPart part);

@@ -8,7 +8,6 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
-#include "ui/pages/step_parts.h"
 #include "ui/plot/axis.h"
 #include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
@@ -17,7 +16,7 @@ namespace lab::ui {
 namespace {
 
 constexpr float kLaneHeight = 22, kCopiesHeight = 14, kLaneGap = 3, kDeviceGap = 12;  // units
-constexpr float kAxisHeight = 22, kNameWidth = 116;                                   // units
+constexpr float kAxisHeight = 22, kNameGap = 8;                                       // units
 constexpr double kLeastView = 1e-4;  // of the step, fully zoomed in
 constexpr double kZoomStep = 1.25;   // per notch of the wheel
 
@@ -26,36 +25,15 @@ ImU32 span_color(const Theme& theme, const TimelineSpan& span) {
   constexpr int kComputeHue = 4, kCopyHue = 2;
   const ImU32 compute = series_color(theme, kComputeHue);
   switch (span.phase) {
-    case StepPhase::Forward: return mix(theme.card, compute, 0.5F);
-    case StepPhase::Backward: return compute;
+    case StepPhase::Forward: return forward_color(theme, compute);
+    case StepPhase::Backward: return backward_color(theme, compute);
     case StepPhase::Batch: return series_color(theme, kCopyHue);
     case StepPhase::AllReduce:
-      return span.part < 0 ? mix(theme.card, theme.muted, 0.35F)
-                           : step_part_color(theme, StepPart::Exposed);
+      return step_part_color(theme, span.part < 0 ? StepPart::Waiting : StepPart::Exposed);
     case StepPhase::Loss:
     case StepPhase::Update: break;
   }
-  return mix(theme.card, theme.muted, 0.6F);
-}
-
-std::vector<Swatch> legend_of(const Theme& theme, const StepTimeline& t) {
-  const auto color = [&](StepPhase phase, int part = 0) {
-    return span_color(theme, TimelineSpan{.phase = phase, .part = part});
-  };
-  std::vector<Swatch> entries = {{tr("forward"), color(StepPhase::Forward)},
-                                 {tr("backward"), color(StepPhase::Backward)}};
-  if (t.devices.size() > 1) {
-    if (!t.sums_unseen) {
-      entries.push_back({tr("summing a bucket"), color(StepPhase::AllReduce)});
-      entries.push_back({tr("bucket on its way"), step_part_color(theme, StepPart::Hidden),
-                         tr("From the moment backward has filled the bucket until its sums are "
-                            "complete on all devices.")});
-    }
-    entries.push_back({tr("waiting for sums"), color(StepPhase::AllReduce, -1)});
-  }
-  entries.push_back({tr("loss and update"), color(StepPhase::Update)});
-  entries.push_back({tr("batch"), color(StepPhase::Batch)});
-  return entries;
+  return once_color(theme);
 }
 
 // The text colour with the better contrast on `color`.
@@ -165,17 +143,35 @@ void draw_axis(const Ui& ui, const View& view, float top, float bottom) {
   }
 }
 
-void draw_names(const Ui& ui, const StepTimeline& t, const std::vector<Lane>& lanes, ImVec2 at) {
+// Widths of the names of the devices and of the lanes, in pixels.
+struct NameColumns {
+  float device = 0, lane = 0;
+  float sum() const { return device + lane; }
+};
+
+NameColumns name_columns(const Ui& ui, const StepTimeline& t, const std::vector<Lane>& lanes) {
+  ImFont* font = ui.fonts.caption;
+  NameColumns columns;
+  for (const TimelineDevice& one : t.devices) {
+    columns.device = std::max(columns.device, text_size(font, lab::to_string(one.device)).x);
+  }
+  for (const Lane& lane : lanes) {
+    columns.lane = std::max(columns.lane, text_size(font, tr(to_string(lane.lane))).x);
+  }
+  return {std::ceil(columns.device + ui.px(kNameGap)), std::ceil(columns.lane + ui.px(kNameGap))};
+}
+
+void draw_names(const Ui& ui, const StepTimeline& t, const std::vector<Lane>& lanes,
+                const NameColumns& columns, ImVec2 at) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = ui.fonts.caption;
   for (const Lane& lane : lanes) {
     const float y = at.y + (lane.top + lane.bottom - font->FontSize) / 2;
     if (lane.lane == TimelineLane::Compute) {
       const Device device = t.devices[static_cast<std::size_t>(lane.device)].device;
-      draw_text_fitted(list, font, {at.x, y}, ui.px(48), ui.theme->text, lab::to_string(device));
+      draw_text(list, font, {at.x, y}, ui.theme->text, lab::to_string(device));
     }
-    draw_text_fitted(list, font, {at.x + ui.px(50), y}, ui.px(kNameWidth - 54), ui.theme->muted,
-                     tr(to_string(lane.lane)));
+    draw_text(list, font, {at.x + columns.device, y}, ui.theme->muted, tr(to_string(lane.lane)));
   }
 }
 
@@ -201,8 +197,8 @@ void draw_buckets(const Ui& ui, const StepTimeline& t, const View& view, const L
     const double ready_s = bucket.ready_s[static_cast<std::size_t>(lane.device)];
     if (ready_s <= 0 || bucket.done_s <= 0 || !in_view(view, ready_s, bucket.done_s)) continue;
     const Box box = box_of(view, ready_s, bucket.done_s);
-    ImGui::GetWindowDrawList()->AddRectFilled(
-        {box.left, y + lane.top}, {box.right, y + lane.bottom}, styled(with_alpha(color, 0.5F)));
+    ImGui::GetWindowDrawList()->AddRectFilled({box.left, y + lane.top},
+                                              {box.right, y + lane.bottom}, styled(color));
   }
 }
 
@@ -269,7 +265,7 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
   list->PushClipRect({view.left, item.min.y}, {view.right, item.max.y}, true);
   for (const Lane& lane : lanes) {
     const float top = item.min.y + lane.top, bottom = item.min.y + lane.bottom;
-    list->AddRectFilled({view.left, top}, {view.right, bottom}, styled(ui.theme->raised));
+    list->AddRect({view.left, top}, {view.right, bottom}, styled(ui.theme->border));
     if (lane.lane == TimelineLane::Sums) draw_buckets(ui, t, view, lane, item.min.y);
     if (item.hovered && mouse.y >= top && mouse.y < bottom && mouse.x >= view.left) {
       hovered = span_under(step, view, lane, mouse.x);
@@ -295,12 +291,15 @@ void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,
   const Item item = control(path, {width, height + ui.px(kAxisHeight)});
   record(ui, item, path, "timeline", "", fmt::format("{:.4f} to {:.4f}", form.begin, form.end));
   if (!item.visible || t.seconds <= 0) return;
-  const View view{.left = item.min.x + ui.px(kNameWidth),
+  const NameColumns names = name_columns(ui, t, lanes);
+  const View view{.left = item.min.x + names.sum(),
                   .right = item.max.x,
                   .begin_s = form.begin * t.seconds,
                   .end_s = form.end * t.seconds};
   focus_ring(ui, item, ui.px(4));
-  draw_names(ui, t, lanes, item.min);
+  draw_names(ui, t, lanes, names, item.min);
+  record_rect(ui, path + "/spans", "timeline", {}, {}, true, {view.left, item.min.y},
+              {view.right, item.min.y + height});
   draw_spans(p, step, item, view, lanes);
   draw_axis(ui, view, item.min.y, item.min.y + height);
   use_pointer(form, item, view, t.seconds);
@@ -346,9 +345,29 @@ void whole_step_button(const Panel& p, std::string_view path, TimelineForm& form
   }
 }
 
+std::vector<Swatch> timeline_legend(const Theme& theme, const StepTimeline& t) {
+  const auto color = [&](StepPhase phase, int part = 0) {
+    return span_color(theme, TimelineSpan{.phase = phase, .part = part});
+  };
+  std::vector<Swatch> entries = {{tr("forward"), color(StepPhase::Forward)},
+                                 {tr("backward"), color(StepPhase::Backward)}};
+  if (t.devices.size() > 1) {
+    if (!t.sums_unseen) {
+      entries.push_back({tr("summing a bucket"), color(StepPhase::AllReduce)});
+      entries.push_back({tr("bucket on its way"), step_part_color(theme, StepPart::Hidden),
+                         tr("From the moment backward has filled the bucket until its sums are "
+                            "complete on all devices.")});
+    }
+    entries.push_back({tr("waiting for sums"), color(StepPhase::AllReduce, -1)});
+  }
+  entries.push_back({tr("loss and update"), color(StepPhase::Update)});
+  entries.push_back({tr("batch"), color(StepPhase::Batch)});
+  return entries;
+}
+
 void draw_timeline(const Panel& p, const std::string& path, const LanedStep& step,
                    TimelineForm& form) {
-  swatch_legend(p, legend_of(*p.ui.theme, step.timeline()));
+  swatch_legend(p, timeline_legend(*p.ui.theme, step.timeline()));
   draw_lanes(p, path, step, form);
 }
 

@@ -6,6 +6,7 @@
 
 #include "ui/model/laned_step.h"
 #include "ui/pages/panel.h"
+#include "ui/pages/step_parts.h"
 
 namespace lab::ui {
 
@@ -20,6 +21,8 @@ std::string timeline_sentence(const StepTimeline& t, double median_step_s);
 
 // Shows the whole step again.
 void whole_step_button(const Panel& p, std::string_view path, TimelineForm& form);
+
+std::vector<Swatch> timeline_legend(const Theme& theme, const StepTimeline& timeline);
 
 // Draws the legend and the lanes. They are recorded as `path`.
 void draw_timeline(const Panel& p, const std::string& path, const LanedStep& step,

@@ -57,9 +57,9 @@ TEST_F(ScalingTimeline, ZoomsAndShowsAnotherStepWhole) {
 }
 
 TEST_F(ScalingTimeline, HoverShowsTheLayer) {
-  const ui::WidgetRect& view = *lab.backend.find("scaling/lanes/view");
-  const float left = view.min.x + 116, width = view.max.x - left;
-  lab.backend.move_to({left + 0.2F * width, view.min.y + 10});  // 2 ms after the start
+  const ui::WidgetRect& spans = *lab.backend.find("scaling/lanes/view/spans");
+  const float x = spans.min.x + 0.2F * (spans.max.x - spans.min.x);  // 2 ms after the start
+  lab.backend.move_to({x, spans.min.y + 10});
   lab.frames(3);
   const ui::WidgetRect* tip = lab.backend.find("tooltip");
   ASSERT_NE(tip, nullptr);

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/events.h"
 #include "tests/ui/pages/scenes.h"
 #include "ui/model/training_estimate.h"
+#include "ui/widgets/item.h"
 
 namespace lab::test {
 namespace {
@@ -43,6 +45,7 @@ class TrainingTimeline : public ::testing::Test {
     lab.model.apply(event(job, 4, step_done(1)));
   }
   const WidgetRect& view() { return *lab.backend.find("training/lanes/view"); }
+  const WidgetRect& spans() { return *lab.backend.find("training/lanes/view/spans"); }
 
   Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 3600}};
 };
@@ -55,6 +58,13 @@ TEST_F(TrainingTimeline, StatesTheOverlap) {
             "first full bucket to the complete sums.");
 }
 
+TEST_F(TrainingTimeline, NamesOfTheLanesAreWhole) {
+  open(2);
+  ImFont* font = lab.backend.ui.fonts.caption;
+  const float names = ui::text_size(font, "cpu:0").x + ui::text_size(font, "all-reduce").x;
+  EXPECT_GE(spans().min.x - view().min.x, names);
+}
+
 TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
   open(1);
   ImGui::GetIO().DisplaySize.y = 800;
@@ -64,7 +74,7 @@ TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
   ASSERT_TRUE(in_sight());
   lab.frames(6);
   const float before = view().min.y;
-  lab.backend.move_to({(view().min.x + 116 + view().max.x) / 2, before + 10});
+  lab.backend.move_to({(spans().min.x + view().max.x) / 2, before + 10});
   lab.frame();
   lab.backend.wheel(-1);
   lab.frames(3);
@@ -75,28 +85,32 @@ TEST_F(TrainingTimeline, LeavesTheWheelWithoutCtrlToThePage) {
 TEST_F(TrainingTimeline, ZoomsWithTheWheelPansAndReturns) {
   open(1);
   EXPECT_EQ(view().value, "0.0000 to 1.0000");
-  const ImVec2 middle{(view().min.x + 116 + view().max.x) / 2, view().min.y + 10};
+  const ImVec2 middle{(spans().min.x + view().max.x) / 2, view().min.y + 10};
   lab.backend.move_to(middle);
   lab.frame();
   lab.backend.control(true);
   lab.backend.wheel(3);
   lab.frames(3);
   lab.backend.control(false);
-  EXPECT_EQ(view().value, "0.2440 to 0.7560");
+  double begin = 0, end = 0;
+  ASSERT_EQ(std::sscanf(view().value.c_str(), "%lf to %lf", &begin, &end), 2);
+  EXPECT_NEAR(end - begin, 0.512, 1e-3);
+  EXPECT_NEAR((begin + end) / 2, 0.5, 2e-3) << "around the pointer";
+  const std::string zoomed = view().value;
   lab.backend.mouse(0, true);
   lab.frame();
   lab.backend.move_to({middle.x - 200, middle.y});
   lab.frames(2);
   lab.backend.mouse(0, false);
   lab.frames(2);
-  EXPECT_NE(view().value, "0.2440 to 0.7560");
+  EXPECT_NE(view().value, zoomed);
   lab.click("training/lanes/whole");
   EXPECT_EQ(view().value, "0.0000 to 1.0000");
 }
 
 TEST_F(TrainingTimeline, HoverShowsDurationBytesAndSpeed) {
   open(1);
-  const float left = view().min.x + 116, width = view().max.x - left;
+  const float left = spans().min.x, width = view().max.x - left;
   lab.backend.move_to({left + 0.2F * width, view().min.y + 10});  // 2 ms after the start
   lab.frames(3);
   const WidgetRect* tip = lab.backend.find("tooltip");

@@ -9,7 +9,8 @@
 
 #include "tests/support/catalogs.h"
 #include "tests/ui/null_backend.h"
-#include "ui/pages/step_parts.h"
+#include "ui/pages/step_timeline.h"
+#include "ui/pages/training/training_parts.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -60,6 +61,26 @@ TEST_P(ThemeTest, NoSeriesHasTheColourOfADevice) {
           << device << i;
     }
   }
+}
+
+void expect_legible(const std::vector<Swatch>& legend, const Theme& t) {
+  std::set<ImU32> seen;
+  for (const Swatch& swatch : legend) {
+    EXPECT_GE(contrast(swatch.color, t.card), 3.0) << swatch.text;
+    EXPECT_TRUE(seen.insert(swatch.color).second) << swatch.text;
+  }
+}
+
+TEST_P(ThemeTest, PartsOfTheTimelineAndOfTheLayersStandOut) {
+  StepTimeline timeline;
+  timeline.devices.resize(2);
+  const std::vector<Swatch> legend = timeline_legend(t, timeline);
+  EXPECT_EQ(legend.size(), 7U);
+  expect_legible(legend, t);
+  TrainingProfile both;
+  both.totals.resize(2);
+  both.totals[1].kernels = Kernels::Library;
+  expect_legible(layers_legend(t, both), t);
 }
 
 TEST_P(ThemeTest, StatesAreReadableOnACard) {

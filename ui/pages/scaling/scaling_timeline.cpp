@@ -28,8 +28,8 @@ void timeline_head(const Panel& p, const StepTimeline& t, double median_s) {
   whole_step_button(p, "scaling/lanes/whole", p.view.forms.scaling.timeline);
   row.next();
   if (button(p.ui, "scaling/lanes/export", tr("Export trace"),
-             {.hint = tr("Saves this step as a Chrome trace in your home folder; Perfetto and "
-                         "chrome://tracing open it."),
+             {.hint = tr("Saves this step as a Chrome trace, which Perfetto and chrome://tracing "
+                         "open."),
               .width = -1})) {
     const std::string name = fmt::format("scaling-step-{}-devices", t.devices.size());
     p.out.push_back(SaveText{plot::save_file(name, "trace.json"), chrome_trace({t}, {})});

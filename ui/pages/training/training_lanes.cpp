@@ -42,8 +42,8 @@ void draw_buttons(const Panel& p, const TrainingRun& run,
   whole_step_button(p, "training/lanes/whole", form.timeline);
   row.next();
   if (button(ui, "training/lanes/export", tr("Export trace"),
-             {.hint = tr("Saves this step and the loss as a Chrome trace in your home folder; "
-                         "Perfetto and chrome://tracing open it."),
+             {.hint = tr("Saves this step and the loss as a Chrome trace, which Perfetto and "
+                         "chrome://tracing open."),
               .width = -1})) {
     p.out.push_back(SaveText{plot::save_file(fmt::format("training-step-{}", t.step), "trace.json"),
                              chrome_trace({t}, losses_of(run))});

@@ -30,9 +30,9 @@ enum class PassTone { Forward, Backward, Once };
 // One hue per kind of kernels, pale for forward. Work done once per step is grey.
 ImU32 tone_color(const Theme& theme, Kernels kernels, PassTone tone) {
   constexpr int kLabHue = 4, kLibraryHue = 0;  // blue and orange
-  if (tone == PassTone::Once) return mix(theme.card, theme.muted, 0.6F);
+  if (tone == PassTone::Once) return once_color(theme);
   const ImU32 hue = series_color(theme, kernels == Kernels::Lab ? kLabHue : kLibraryHue);
-  return tone == PassTone::Backward ? hue : mix(theme.card, hue, 0.5F);
+  return tone == PassTone::Backward ? backward_color(theme, hue) : forward_color(theme, hue);
 }
 
 // "forward", or "lab forward" where both kinds of kernels are shown.
@@ -40,20 +40,6 @@ std::string pass_name(Kernels kernels, StepPhase phase, bool several) {
   if (!several) return name_of(phase);
   return kernels == Kernels::Lab ? trf("lab {}", name_of(phase))
                                  : trf("library {}", name_of(phase));
-}
-
-std::vector<Swatch> legend_of(const Theme& theme, const TrainingProfile& profile) {
-  std::vector<Swatch> entries;
-  const bool several = profile.totals.size() > 1;
-  for (const ProfileTotal& total : profile.totals) {
-    const auto name = [&](StepPhase phase) { return pass_name(total.kernels, phase, several); };
-    entries.push_back(
-        {name(StepPhase::Forward), tone_color(theme, total.kernels, PassTone::Forward)});
-    entries.push_back(
-        {name(StepPhase::Backward), tone_color(theme, total.kernels, PassTone::Backward)});
-  }
-  entries.push_back({tr("once per step"), tone_color(theme, Kernels::Lab, PassTone::Once)});
-  return entries;
 }
 
 // --- bars -----------------------------------------------------------------------------------
@@ -315,12 +301,12 @@ void head(const Panel& p, const TrainingProfile& profile) {
   int& order = p.view.forms.training.layer_order;
   if (width_left(p) < 560) {
     segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
-    swatch_legend(p, legend_of(*p.ui.theme, profile));
+    swatch_legend(p, layers_legend(*p.ui.theme, profile));
     return;
   }
   Row row(p.ui, {1, -290});
   row.next();
-  swatch_legend(p, legend_of(*p.ui.theme, profile));
+  swatch_legend(p, layers_legend(*p.ui.theme, profile));
   row.next();
   segmented(p.ui, "training/layer_order", "", layer_order_names(), order);
 }
@@ -361,6 +347,20 @@ double other_s(const ProfileTotal& total, const std::vector<ProfileLayer>& layer
   double parts_s = 0;
   for (const ProfileLayer& layer : layers) parts_s += layer.sides[side].seconds();
   return std::max(0.0, total.step.median_s - parts_s);
+}
+
+std::vector<Swatch> layers_legend(const Theme& theme, const TrainingProfile& profile) {
+  std::vector<Swatch> entries;
+  const bool several = profile.totals.size() > 1;
+  for (const ProfileTotal& total : profile.totals) {
+    const auto name = [&](StepPhase phase) { return pass_name(total.kernels, phase, several); };
+    entries.push_back(
+        {name(StepPhase::Forward), tone_color(theme, total.kernels, PassTone::Forward)});
+    entries.push_back(
+        {name(StepPhase::Backward), tone_color(theme, total.kernels, PassTone::Backward)});
+  }
+  entries.push_back({tr("once per step"), tone_color(theme, Kernels::Lab, PassTone::Once)});
+  return entries;
 }
 
 const char* other_hint() {

@@ -7,6 +7,7 @@
 
 #include "ui/model/training_run.h"
 #include "ui/pages/panel.h"
+#include "ui/pages/step_parts.h"
 #include "ui/plot/plot.h"
 
 namespace lab::ui {
@@ -63,6 +64,7 @@ void draw_training_devices(const Panel& p, const TrainingRun& run);
 void draw_training_layers(const Panel& p, const TrainingRun& run);
 bool profile_requested(const TrainingRun& run);
 const char* name_of(StepPhase phase);  // "forward"
+std::vector<Swatch> layers_legend(const Theme& theme, const TrainingProfile& profile);
 std::string title_of(const ProfileRow& row);
 // What the median step takes beyond the medians of its parts, and what that is.
 double other_s(const ProfileTotal& total, const std::vector<ProfileLayer>& layers,

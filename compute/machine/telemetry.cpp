@@ -12,6 +12,7 @@
 
 #include "compute/core/language.h"
 #include "compute/machine/nvidia_gpus.h"
+#include "compute/machine/programs.h"
 #include "compute/machine/resource_limits.h"
 #include "compute/machine/sensors.h"
 #include "compute/run/lab_clock.h"
@@ -56,6 +57,8 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
 constexpr double kShortest_s = 0.02;
 // Until the second reading, which is the first with rates.
 constexpr double kFirst_s = 0.25;
+// Between readings of all processes; a little less, since telemetry comes at whole seconds.
+constexpr double kPrograms_s = 1.9;
 
 bool same(const TensorInfo& a, const TensorInfo& b) {
   return a.id == b.id && a.name == b.name && a.bytes == b.bytes &&
@@ -66,6 +69,25 @@ bool same(const TensorList& a, const TensorList& b) {
   return std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
                     [](const TensorInfo& x, const TensorInfo& y) { return same(x, y); });
 }
+
+// Reads the programs while they are watched: at once, in the next reading, and then seldom.
+class ProgramWatch {
+ public:
+  std::optional<ProgramUse> read(double t_s, bool watched) {
+    if (!watched) reader_.reset();
+    if (!watched || (reader_ && seen_ && t_s - read_s_ < kPrograms_s)) return {};
+    if (!reader_) seen_ = false, reader_.emplace();
+    std::optional<ProgramUse> use = reader_->read();
+    read_s_ = t_s;
+    seen_ = use.has_value();
+    return use;
+  }
+
+ private:
+  std::optional<ProgramReader> reader_;
+  bool seen_ = false;  // the last reading had programs
+  double read_s_ = 0;
+};
 
 }  // namespace
 
@@ -273,11 +295,22 @@ void TelemetrySampler::read_now() {
   changed_.notify_all();
 }
 
+void TelemetrySampler::watch_programs(bool on) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (on && !programs_watched_) wanted_ = true;
+    programs_watched_ = on;
+  }
+  changed_.notify_all();
+}
+
 void TelemetrySampler::loop(std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   TelemetryReader reader(machine_);
+  ProgramWatch programs;
   TensorList shown;
   int readings = 0;
+  bool watched = false;
   while (!stop.stop_requested()) {
     const auto begin = Clock::now();
     const double t_s = lab_time_s();
@@ -286,7 +319,9 @@ void TelemetrySampler::loop(std::stop_token stop) {
       shown = list;
       channel_.push({0, t_s, std::move(list)}, stop);
     }
-    channel_.push({0, t_s, reader.read(t_s)}, stop);
+    Telemetry telemetry = reader.read(t_s);
+    telemetry.programs = programs.read(t_s, watched);
+    channel_.push({0, t_s, std::move(telemetry)}, stop);
     ++readings;
 
     std::unique_lock lock(mutex_);
@@ -300,6 +335,7 @@ void TelemetrySampler::loop(std::stop_token stop) {
       changed_.wait_until(lock, stop, end, [&] { return wanted_ || interval_s_ != waited_for; });
     }
     wanted_ = false;
+    watched = programs_watched_;
   }
 }
 

@@ -50,6 +50,8 @@ class TelemetrySampler {
   void set_interval(double interval_s);
   // Reads at once, then at the interval again.
   void read_now();
+  // While on, a reading tells every two seconds which programs use the cores.
+  void watch_programs(bool on);
 
  private:
   void loop(std::stop_token stop);
@@ -60,6 +62,7 @@ class TelemetrySampler {
   std::condition_variable_any changed_;
   double interval_s_;
   bool wanted_ = false;  // a reading, by read_now()
+  bool programs_watched_ = false;
   std::jthread thread_;  // last member: uses all of the above
 };
 

@@ -15,6 +15,7 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/gpu_info.h"
 #include "compute/core/events/lesson.h"
+#include "compute/core/events/program_use.h"
 #include "compute/core/events/roofline.h"
 #include "compute/core/events/stats.h"
 #include "compute/core/events/step_timeline.h"
@@ -489,6 +490,7 @@ struct Telemetry {
   double lab_cpu = 0;               // share of one core used by this process since the last reading
   std::optional<OtherLoad> others;  // empty before the second reading, or if it cannot be read
   std::int64_t lab_rss_bytes = 0;
+  std::optional<ProgramUse> programs = {};  // in some readings, while they are watched
 };
 
 using Payload =

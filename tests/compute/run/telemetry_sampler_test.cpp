@@ -73,5 +73,24 @@ TEST(TelemetrySampler, AppliesAShorterIntervalImmediately) {
   ASSERT_TRUE(receives(channel, is_telemetry));
 }
 
+TEST(TelemetrySampler, ReadsProgramsWhileTheyAreWatched) {
+  Machine machine;
+  Channel channel;
+  TelemetrySampler sampler(machine, channel, 0.2);
+  const auto has_programs = [](const Event& e) {
+    const auto* t = std::get_if<Telemetry>(&e.payload);
+    return t != nullptr && t->programs && !t->programs->busiest.empty();
+  };
+  for (int reading = 0; reading < 4;) {
+    for (const Event& event : channel.wait_and_drain(1)) {
+      EXPECT_FALSE(has_programs(event)) << "nobody asked for them";
+      reading += is_telemetry(event) ? 1 : 0;
+    }
+  }
+  sampler.watch_programs(true);
+  EXPECT_TRUE(receives(channel, has_programs));
+  EXPECT_TRUE(receives(channel, has_programs)) << "again and again";
+}
+
 }  // namespace
 }  // namespace lab

@@ -275,4 +275,10 @@ void Controller::set_telemetry_interval(double seconds) {
   sampler_.set_interval(seconds);
 }
 
+void Controller::watch_programs(bool on) {
+  if (on == programs_watched_) return;
+  programs_watched_ = on;
+  sampler_.watch_programs(on);
+}
+
 }  // namespace lab::app

@@ -79,6 +79,7 @@ class Controller {
   // fast job would wake it thousands of times per second.
   void wake_on_events(bool on) { wake_wanted_ = on; }
   void set_telemetry_interval(double seconds);
+  void watch_programs(bool on);
 
   const ui::Model& model() const { return model_; }
 
@@ -111,6 +112,7 @@ class Controller {
   std::atomic<bool> wake_wanted_ = true;
   std::vector<PendingPicture> pictures_;
   double telemetry_interval_s_;
+  bool programs_watched_ = false;
   int unfinished_jobs_ = 0;  // submitted jobs whose end the model has not seen
   int readings_ = 0;         // telemetry applied so far
   TensorStore tensors_;

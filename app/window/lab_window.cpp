@@ -178,6 +178,7 @@ std::optional<RestartPlan> LabWindow::run() {
     controller_.set_telemetry_interval(attentive || controller_.activity() == Activity::Busy
                                            ? kActiveTelemetryS
                                            : kIdleTelemetryS);
+    controller_.watch_programs(!window_.hidden() && ui::shows_programs(controller_.model(), view_));
     const bool forced = player_ ? player_->wants_frame(now_s) : unattended();
     if (forced) pacer_.request_redraw(now_s);
     if (pacer_.wait_s(now_s, controller_.activity(), window_.hidden()) <= 0) draw_frame();

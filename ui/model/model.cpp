@@ -411,6 +411,13 @@ void Model::on(const Event& e, const Telemetry& p) {
   lab_cpu_ = p.lab_cpu;
   if (p.others) core_use_.add(e.t_s, p.lab_cpu, *p.others);
   lab_rss_bytes_ = p.lab_rss_bytes;
+  constexpr double kProgramsKept_s = 6;  // three readings
+  if (p.programs) {
+    programs_ = p.programs;
+    programs_read_s_ = e.t_s;
+  } else if (e.t_s - programs_read_s_ > kProgramsKept_s) {
+    programs_.reset();
+  }
   for (const DeviceTelemetry& reading : p.devices) {
     const auto found = std::find(devices_.begin(), devices_.end(), reading.device);
     if (found == devices_.end()) continue;

@@ -186,6 +186,8 @@ class Model {
   double lab_cpu() const { return lab_cpu_; }
   const CoreUse& core_use() const { return core_use_; }
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }
+  // Which programs use the cores; nullptr if that was not read in the last seconds.
+  const ProgramUse* programs() const { return programs_ ? &*programs_ : nullptr; }
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   // Outcomes of statements on the Memory page, oldest first; at most kMaxStatements.
@@ -292,6 +294,8 @@ class Model {
   double lab_cpu_ = 0;
   CoreUse core_use_;
   std::int64_t lab_rss_bytes_ = 0;
+  std::optional<ProgramUse> programs_;
+  double programs_read_s_ = 0;
   std::vector<TensorInfo> tensors_;
   std::deque<StatementOutcome> statements_;
   std::size_t statements_run_ = 0;  // of the running job

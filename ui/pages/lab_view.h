@@ -60,6 +60,9 @@ struct ViewState {
 // the view, and appends commands. Never waits and never allocates device memory.
 void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out);
 
+// Whether the view names programs that use the cores: only then are all processes read.
+bool shows_programs(const Model& model, const ViewState& view);
+
 // The state kept between starts, as flat text keys ("page", "scale", "training.batch"). load_view
 // ignores unknown keys and invalid values.
 std::map<std::string, std::string> save_view(const ViewState& view);

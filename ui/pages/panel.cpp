@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/widgets/icons.h"
@@ -114,19 +115,45 @@ void send_and_show(const Panel& p, Command command) {
   p.view.to_top = true;
 }
 
-void busy_cores_note(const Panel& p) {
+namespace {
+
+bool times_something(Page page) {
+  return entry_of(page).timed || page == Page::Training;
+}
+
+bool are_cores_busy(const CoreUse& use) {
   constexpr double kNotable = 0.1;  // of all cores
+  const OtherLoad lately = use.others_lately();
+  return use.threads > 0 && lately.programs + lately.host >= kNotable * use.threads;
+}
+
+}  // namespace
+
+bool shows_programs(const Model& model, const ViewState& view) {
+  if (view.page == Page::Devices) return true;
+  return times_something(view.page) && !model.job() && are_cores_busy(model.core_use());
+}
+
+std::string disturbers_text(const Model& model) {
+  if (model.programs() == nullptr) return {};
+  return fmt::format("{}", fmt::join(disturbers(*model.programs()), tr(", ")));
+}
+
+void busy_cores_note(const Panel& p) {
   const Page page = p.view.page;
   const CoreUse& use = p.model.core_use();
   const OtherLoad lately = use.others_lately();
   const double others = lately.programs + lately.host;
-  if ((!entry_of(page).timed && page != Page::Training) || busy(p)) return;
+  if (!times_something(page) || busy(p)) return;
   if (page == Page::Learn && !shows_timed_lesson(p)) return;
-  if (others < kNotable * use.threads || use.threads == 0) return;
+  if (!are_cores_busy(use)) return;
   const std::string cores = of_cores(p.model, others);
+  const std::string names = disturbers_text(p.model);
   constexpr double kMostly = 0.8;  // of what others take
   const std::string text =
-      lately.programs > kMostly * others
+      lately.programs > kMostly * others && !names.empty()
+          ? trf("Other programs use {} now: {}. Results will vary.", cores, names)
+      : lately.programs > kMostly * others
           ? trf("Other programs use {} now; results will vary.", cores)
       : lately.host > kMostly * others
           ? trf("The host of this virtual machine takes {} now; results will vary.", cores)

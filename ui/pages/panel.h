@@ -353,6 +353,8 @@ std::string core_numbers(const DeviceInfo& info);
 std::string with_sharers(const std::string& text, std::span<const Device> sharers);
 // "0 to 63, 128": three or more consecutive numbers as a range.
 std::string number_ranges(std::span<const int> values);
+// The other programs that use most of the cores: "firefox, cc1plus"; empty if unknown.
+std::string disturbers_text(const Model& model);
 // Who keeps the cores busy: "lab 0.0, others 1.9 of 2 cores", with "host 0.1" where the host of a
 // virtual machine takes them. Empty before the first reading.
 std::string core_use_text(const Model& model);

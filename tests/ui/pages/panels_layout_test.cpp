@@ -578,6 +578,80 @@ TEST(Pages, BusyCoresAreAnnouncedBesideTheRunButton) {
   }
 }
 
+ProgramUse two_programs() {
+  return {.busiest = {{.name = "cc1plus",
+                       .processes = 12,
+                       .pid = 4711,
+                       .cores = 1.25,
+                       .memory_bytes = 3 * kGiB},
+                      {.name = "firefox", .pid = 812, .cores = 0.5, .memory_bytes = kGiB},
+                      {.kind = ProgramKind::Kernel, .processes = 80, .pid = 2, .cores = 0.125},
+                      {.kind = ProgramKind::Lab, .name = "device-lab", .pid = 99}},
+          .others = 31,
+          .rest_cores = 0.25};
+}
+
+TEST(Pages, BusyCoresNameTheProgramsThatUseThem) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, {1280, 2400});
+  for (int second = 1; second < 10; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), 1000 + second, 1);
+    one.others = OtherLoad{.programs = 1.9, .host = 0, .threads = 4};
+    one.programs = two_programs();
+    lab.model.apply(event(0, 1000 + second, one));
+  }
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/busy_cores")->label,
+            "Other programs use 1.9 of 4 cores now: cc1plus, firefox. Results will vary.");
+  EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
+  lab.view.page = Page::Log;
+  EXPECT_FALSE(ui::shows_programs(lab.model, lab.view)) << "no page names them";
+  lab.view.page = Page::Devices;
+  EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
+}
+
+TEST(Pages, ProgramsAreNotReadForPagesWhileTheCoresAreIdle) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty));
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(ui::shows_programs(lab.model, lab.view));
+}
+
+TEST(Pages, DevicesListTheProgramsThatUseTheCores) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 2400});
+  double t_s = 1;
+  const auto read = [&](const std::optional<ProgramUse>& use) {
+    Telemetry one = telemetry(lab.model.devices(), ++t_s, 0.5);
+    one.programs = use;
+    lab.model.apply(event(0, t_s, one));
+    lab.frames(4);
+  };
+  const auto row = [&](int i) {
+    return lab.backend.find("devices/programs/table/" + std::to_string(i))->label;
+  };
+  lab.open(Page::Devices);
+  read({});
+  const float height =
+      lab.backend.find("devices/programs")->max.y - lab.backend.find("devices/programs")->min.y;
+  read(two_programs());
+  EXPECT_EQ(
+      lab.backend.find("devices/programs")->max.y - lab.backend.find("devices/programs")->min.y,
+      height)
+      << "the page does not move when the first reading arrives";
+  EXPECT_EQ(row(0), "4711 | cc1plus (12) | 1.25 | 3.00 GiB");
+  EXPECT_EQ(row(2), "2 | kernel threads (80) | 0.12 | 0 B");
+  EXPECT_EQ(row(3), "99 | device-lab: this lab | 0.00 | 0 B");
+  EXPECT_EQ(row(5), " | all others (31) | 0.25 | ");
+  EXPECT_FALSE(lab.visible("devices/programs/hidden"));
+  ProgramUse hidden = two_programs();
+  hidden.hidden = true;
+  read(hidden);
+  EXPECT_TRUE(lab.visible("devices/programs/hidden"));
+  read(ProgramUse{.unread = "/proc lists no processes"});
+  EXPECT_FALSE(lab.visible("devices/programs/table/0"));
+  read(two_programs());
+  for (int i = 0; i < 7; ++i) read({});
+  EXPECT_EQ(lab.model.programs(), nullptr) << "what was read long ago is not shown as of now";
+}
+
 TEST(Pages, TheChartOfDevicesNamesTimeAndAllDevices) {
   Lab lab(ui::Model(machine_of(2)));
   for (int second = 1; second <= 60; ++second) {

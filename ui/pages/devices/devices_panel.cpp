@@ -225,6 +225,7 @@ void draw_selected(const Panel& p) {
     peers_card(p);
   } else {
     device_card(p, entry);
+    if (entry.info->device.kind == DeviceKind::Cpu) programs_card(p);
   }
 }
 

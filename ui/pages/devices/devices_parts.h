@@ -34,6 +34,8 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries);
 
 // Draws an NVIDIA GPU: its activity beside its properties, then its processes.
 void gpu_cards(const Panel& p, const DeviceEntry& entry);
+// Draws the programs that use the cores of the whole machine.
+void programs_card(const Panel& p);
 // Shows which GPUs can access each other's memory directly: one sentence for a single GPU, nothing
 // for none.
 void peers_card(const Panel& p);

@@ -1,0 +1,98 @@
+// The programs that use the cores, below a CPU device on the Devices page.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "compute/core/language.h"
+#include "compute/core/units.h"
+#include "ui/pages/devices/devices_parts.h"
+
+namespace lab::ui {
+namespace {
+
+std::string cores_used(double cores) {
+  return fmt::format("{:.2f}", cores);
+}
+
+std::string name_text(const Program& program) {
+  std::string name = program.name;
+  if (program.kind == ProgramKind::Kernel) name = tr("kernel threads");
+  if (program.kind == ProgramKind::Lab) name = trf("{}: this lab", name);
+  return program.processes > 1 ? fmt::format("{} ({})", name, program.processes) : name;
+}
+
+std::string program_hint(const Program& program) {
+  return program.processes > 1
+             ? trf("{} processes of this name, summed; the process ID is that of the busiest.",
+                   program.processes)
+             : "";
+}
+
+void programs_row(const Panel& p, const std::array<std::string, 4>& texts,
+                  const std::string& hint) {
+  table_row(p.ui);
+  for (const std::string& text : texts) cell(p.ui, text, hint);
+}
+
+// Always of the same height, so that nothing moves when the first reading arrives.
+void program_rows(const Panel& p, const std::string& path, const ProgramUse* use) {
+  const std::vector<Column> columns{
+      {.label = LAB_TEXT("Process ID"), .weight = 1},
+      {.label = LAB_TEXT("Name"), .weight = 3},
+      {.label = LAB_TEXT("Cores"),
+       .weight = 1,
+       .number = true,
+       .hint = LAB_TEXT("Hardware threads that it kept busy, mean of about two seconds: 1 is one "
+                        "of them all the time.")},
+      {.label = LAB_TEXT("Memory"),
+       .weight = 2,
+       .number = true,
+       .hint = LAB_TEXT("Resident in main memory. Pages that processes share count in each.")}};
+  if (!begin_table(p.ui, path, columns)) return;
+  const std::size_t known = use == nullptr ? 0 : use->busiest.size();
+  for (std::size_t i = 0; i < kBusiestPrograms; ++i) {
+    if (i >= known) {
+      programs_row(p, {}, "");
+      continue;
+    }
+    const Program& one = use->busiest[i];
+    programs_row(p,
+                 {std::to_string(one.pid), name_text(one), cores_used(one.cores),
+                  format_bytes(one.memory_bytes)},
+                 program_hint(one));
+  }
+  if (use == nullptr) {
+    programs_row(p, {}, "");
+  } else {
+    programs_row(p, {"", trf("all others ({})", use->others), cores_used(use->rest_cores), ""},
+                 tr("All other programs, those that have ended since the last reading, and those "
+                    "that the lab cannot see, such as outside its container."));
+  }
+  end_table(p.ui);
+}
+
+}  // namespace
+
+void programs_card(const Panel& p) {
+  const std::string path = "devices/programs";
+  const Card card(p, path, tr("Programs"),
+                  {.hint = tr("The programs that use the cores most, those with the most memory "
+                              "among idle ones. Processes of one name are one program."),
+                   .note = tr("of the whole machine")});
+  if (!card) return;
+  const ProgramUse* use = p.model.programs();
+  if (use != nullptr && !use->unread.empty()) {
+    muted(p.ui, trf("Not available: {}.", tr(use->unread)));
+    return;
+  }
+  program_rows(p, path + "/table", use);
+  if (use == nullptr || !use->hidden) return;
+  const std::string text =
+      tr("Programs of other users are not visible: /proc is mounted with the option hidepid.");
+  footnote(p.ui, text);
+  record_item(p.ui, path + "/hidden", "note", text);
+}
+
+}  // namespace lab::ui

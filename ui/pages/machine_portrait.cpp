@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -204,22 +205,64 @@ void draw_memory(const Panel& p, const std::string& path, std::span<const Device
   hint(ui, tr("Of the whole machine, by all programs."));
 }
 
-// A vertical line with the link's name, above `x`.
-void draw_link(const Panel& p, float x, float y, float width, const std::string& what) {
-  const Ui& ui = p.ui;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddLine({x, y}, {x, y + ui.px(kLinkHeight)}, styled(ui.theme->muted),
-                std::max(1.0F, ui.px(1.5F)));
-  draw_text_fitted(list, ui.fonts.caption, {x + ui.px(8), y + ui.px(3)}, width - ui.px(8),
-                   ui.theme->muted, what);
+// What a link carries now.
+struct LinkLoad {
+  double share = 0;  // of what it can carry in one direction
+  std::string text = {};
+};
+
+// In one direction, before the protocol's own bytes.
+double pcie_bytes_per_s(const PcieLink& link) {
+  constexpr std::array kLane_bytes_per_s = {0.25e9, 0.5e9,  0.985e9, 1.969e9,
+                                            3.94e9, 7.56e9, 15.13e9};
+  const int last = static_cast<int>(kLane_bytes_per_s.size()) - 1;
+  const int at = std::clamp(link.generation - 1, 0, last);
+  return link.width * kLane_bytes_per_s.at(static_cast<std::size_t>(at));
+}
+
+// Nothing if the rates were not read. An idle GPU lowers its link's speed, so the best one counts.
+std::optional<LinkLoad> link_load(const GpuRecord& gpu) {
+  const GpuTelemetry& last = gpu.history.last;
+  const Maybe<double>&in = last.pcie_received_bytes_per_s, &out = last.pcie_sent_bytes_per_s;
+  const Maybe<PcieLink>& link = gpu.facts.pcie_best ? gpu.facts.pcie_best : last.pcie;
+  if (!in || !out || !link) return {};
+  const double most = pcie_bytes_per_s(*link);
+  if (most <= 0) return {};
+  const double share = std::clamp(std::max(*in, *out) / most, 0.0, 1.0);
+  return LinkLoad{share,
+                  trf("To the GPU: {}, from it: {}; at most {} each way.", format_si(*in, "B/s"),
+                      format_si(*out, "B/s"), format_si(most, "B/s"))};
 }
 
 struct GpuPart {
   std::string path, name, text, link, hint;
+  std::optional<LinkLoad> load = {};  // of the link
   ImU32 color = 0;
   double busy = 0;  // 0..1
   std::optional<double> memory = {};
 };
+
+// A vertical line with the link's name, above `x`; wider and in the GPU's colour, the more it
+// carries.
+void draw_link(const Panel& p, float x, float y, float width, const GpuPart& part) {
+  Ui& ui = p.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  constexpr double kIdle = 0.001;
+  constexpr float kThin = 1.5F, kThick = 7;  // units
+  const double share = part.load ? part.load->share : 0;
+  const auto full = static_cast<float>(share);
+  const ImU32 color = share < kIdle ? ui.theme->muted : part.color;
+  list->AddLine({x, y}, {x, y + ui.px(kLinkHeight)}, styled(color),
+                std::max(1.0F, ui.px(kThin + full * (kThick - kThin))));
+  std::string text = part.link;
+  if (share >= kIdle) text += ", " + percent(share);
+  draw_text_fitted(list, ui.fonts.caption, {x + ui.px(8), y + ui.px(3)}, width - ui.px(8),
+                   ui.theme->muted, text);
+  if (!part.load) return;
+  const ImVec2 min(x - ui.px(kThick), y), max(x + width, y + ui.px(kLinkHeight));
+  record_rect(ui, part.path + "/link", "map", text, part.load->text, true, min, max);
+  hint_at(ui, min, max, part.load->text);
+}
 
 std::string link_to(const MachinePicture& picture, Device device) {
   for (const LessonMap::Link& link : picture.links) {
@@ -244,6 +287,7 @@ GpuPart gpu_part(const Panel& p, const std::string& path, const MachinePicture& 
   }
   const GpuRecord* gpu = p.model.gpu(info.pci_bus_id);
   const GpuTelemetry last = gpu == nullptr ? GpuTelemetry{} : gpu->history.last;
+  if (gpu != nullptr) part.load = link_load(*gpu);
   part.busy = last.utilisation.value_or(0);
   part.text = last.utilisation ? trf("busy {}", percent(*last.utilisation))
                                : trf("load: N/A, {}", tr(last.utilisation.reason()));
@@ -296,7 +340,7 @@ void draw_gpus(const Panel& p, const std::vector<GpuPart>& parts) {
     const std::size_t row = i / columns;
     const float y = pos.y + (link + height) * static_cast<float>(row);
     if (!parts[i].link.empty()) {
-      draw_link(p, x + ui.px(24), y, each - ui.px(24), parts[i].link);
+      draw_link(p, x + ui.px(24), y, each - ui.px(24), parts[i]);
     }
     draw_gpu(p, parts[i], {x, y + link}, {x + each, y + link + height});
   }

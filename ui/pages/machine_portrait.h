@@ -22,7 +22,7 @@ struct MachinePicture {
 
 // Draws the picture across the width. Recorded: "<path>/cpu:0", the legend's entry of a CPU device,
 // "<path>/cpu:0/<OS number>" per core, its load as the value, "<path>/memory", and
-// "<path>/<device>" per GPU.
+// "<path>/<device>" per GPU, and "<path>/<device>/link" where it is known what its link carries.
 void draw_portrait(const Panel& p, const std::string& path, const MachinePicture& picture);
 
 // The machine that the lab runs on.

@@ -543,6 +543,22 @@ TEST(TourPortraitText, ManyCoresTakeLessThanAWindow) {
   EXPECT_LT(card->max.y - card->min.y, 600);
 }
 
+TEST(TourPortraitText, LinksTellWhatTheyCarry) {
+  Lab lab(machine_like("package:1 core:1 pu:1", 1, 2), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* link = lab.backend.find("tour/portrait/cuda:0/link");
+  ASSERT_NE(link, nullptr);
+  EXPECT_EQ(link->label, "PCIe 5.0 x16, 36.5 %");
+  EXPECT_EQ(link->value, "To the GPU: 23.0 GB/s, from it: 1.50 GB/s; at most 63.0 GB/s each way.");
+  Telemetry unread = telemetry(lab.model.devices(), 2, 0.5);
+  unread.gpus = {gpu_reading(2, "0000:00:00.0")};
+  unread.gpus[0].pcie_sent_bytes_per_s = Maybe<double>::missing("not supported");
+  lab.model.apply(event(0, 2, unread));
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("tour/portrait/cuda:0/link"));
+  EXPECT_TRUE(lab.visible("tour/portrait/cuda:1/link"));
+}
+
 TEST(TourPortraitText, IgnoresCachesOfCoresThatADeviceLacks) {
   MachineInfo machine = machine_of(1);
   machine.devices[0].cores.resize(1);

@@ -377,6 +377,12 @@ Ticks make_ticks(const TickRequest& request) {
   return out;
 }
 
+std::string tick_text(const Tick& tick, std::string_view zero, std::string_view unit) {
+  if (tick.label.empty()) return {};
+  if (tick.value == 0 && !zero.empty()) return std::string(zero);
+  return unit.empty() ? tick.label : fmt::format("{} {}", tick.label, unit);
+}
+
 std::string axis_text(double value, std::string_view unit, bool binary, bool whole) {
   if (!std::isfinite(value)) return "N/A";
   if (value == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);

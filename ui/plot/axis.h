@@ -105,6 +105,9 @@ struct Ticks {
 // and then its unit.
 Ticks make_ticks(const TickRequest& request);
 
+// The label of a tick, "-10 min", or `zero` at 0; each may be empty. A minor tick has none.
+std::string tick_text(const Tick& tick, std::string_view zero, std::string_view unit);
+
 // One value formatted as on an axis: up to five significant digits, SI or binary prefix.
 std::string axis_text(double value, std::string_view unit, bool binary, bool whole);
 

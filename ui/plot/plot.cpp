@@ -307,7 +307,7 @@ Ticks x_ticks(const Frame& f) {
     ticks = make_ticks(request(f.axes.x, f.x, std::max(1.0F, width / each)));
     float widest = 0;
     for (Tick& t : ticks.ticks) {
-      if (t.value == 0 && !t.label.empty() && !f.axes.x.zero.empty()) t.label = f.axes.x.zero;
+      t.label = tick_text(t, f.axes.x.zero, f.axes.x.tick_unit);
       widest = std::max(widest, text_size(f.small_font(), t.label).x);
     }
     if (widest + f.ui.px(20) <= each) break;

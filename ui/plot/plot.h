@@ -36,6 +36,7 @@ struct Axis {
   bool whole = false;                        // whole numbers only (steps, sizes)
   bool percent = false;                      // shares, shown in percent
   std::string_view zero = {};                // label of the tick at 0 ("now"); empty: "0"
+  std::string_view tick_unit = {};           // after the other ticks of a horizontal axis ("min")
 };
 
 struct Axes {

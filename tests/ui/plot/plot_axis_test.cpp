@@ -252,5 +252,12 @@ TEST(AxisText, NamesValueAndUnit) {
   EXPECT_EQ(axis_text(NAN, "s", false, false), "N/A");
 }
 
+TEST(TickText, SaysUnitsAndNow) {
+  EXPECT_EQ(tick_text({-10, "-10", true}, "now", "min"), "-10 min");
+  EXPECT_EQ(tick_text({0, "0", true}, "now", "min"), "now");
+  EXPECT_EQ(tick_text({0, "0", true}, "", ""), "0");
+  EXPECT_EQ(tick_text({0, "", false}, "now", "min"), "") << "a minor tick";
+}
+
 }  // namespace
 }  // namespace lab::ui::plot

@@ -339,10 +339,10 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   const bool nominal = quantity.column == &Curves::clock_mhz && is_nominal(entries);
   const char* const y_label = nominal ? tr("nominal, as reported by the virtual machine") : "";
   plot::draw(p.ui, path,
-             {.x = {.label = in_minutes ? tr("minutes") : tr("seconds"),
-                    .min = -shown / unit_s,
+             {.x = {.min = -shown / unit_s,
                     .max = 0,
-                    .zero = tr("now")},
+                    .zero = tr("now"),
+                    .tick_unit = in_minutes ? "min" : "s"},
               .y = {.label = y_label, .unit = quantity.unit, .min = quantity.min, .max = most}},
              lines.series, {.height = 170, .grows = true, .empty_text = empty}, p.out);
 }

@@ -625,7 +625,7 @@ TEST(Pages, DevicesListTheProgramsThatUseTheCores) {
     lab.frames(4);
   };
   const auto row = [&](int i) {
-    return lab.backend.find("devices/programs/table/" + std::to_string(i))->label;
+    return lab.backend.find("devices/programs/table/" + std::to_string(i))->value;
   };
   lab.open(Page::Devices);
   read({});
@@ -636,10 +636,10 @@ TEST(Pages, DevicesListTheProgramsThatUseTheCores) {
       lab.backend.find("devices/programs")->max.y - lab.backend.find("devices/programs")->min.y,
       height)
       << "the page does not move when the first reading arrives";
-  EXPECT_EQ(row(0), "4711 | cc1plus (12) | 1.25 | 3.00 GiB");
-  EXPECT_EQ(row(2), "2 | kernel threads (80) | 0.12 | 0 B");
-  EXPECT_EQ(row(3), "99 | device-lab: this lab | 0.00 | 0 B");
-  EXPECT_EQ(row(5), " | all others (31) | 0.25 | ");
+  EXPECT_EQ(row(0), "4711\tcc1plus (12)\t1.25\t3.00 GiB");
+  EXPECT_EQ(row(2), "2\tkernel threads (80)\t0.12\t0 B");
+  EXPECT_EQ(row(3), "99\tdevice-lab: this lab\t0.00\t0 B");
+  EXPECT_EQ(row(5), "\tall others (31)\t0.25\t");
   EXPECT_FALSE(lab.visible("devices/programs/hidden"));
   ProgramUse hidden = two_programs();
   hidden.hidden = true;

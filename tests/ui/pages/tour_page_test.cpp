@@ -548,7 +548,7 @@ TEST(TourPortraitText, LinksTellWhatTheyCarry) {
   lab.open(Page::Tour);
   const WidgetRect* link = lab.backend.find("tour/portrait/cuda:0/link");
   ASSERT_NE(link, nullptr);
-  EXPECT_EQ(link->label, "PCIe 5.0 x16, 36.5 %");
+  EXPECT_EQ(link->label, "PCIe gen 5 x16, 36 %");
   EXPECT_EQ(link->value, "To the GPU: 23.0 GB/s, from it: 1.50 GB/s; at most 63.0 GB/s each way.");
   Telemetry unread = telemetry(lab.model.devices(), 2, 0.5);
   unread.gpus = {gpu_reading(2, "0000:00:00.0")};

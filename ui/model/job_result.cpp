@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -25,31 +24,76 @@ std::string with_other_devices(const std::string& first, std::size_t others) {
                      : trf("{}; {} more devices measured", first, others);
 }
 
-}  // namespace
-
-// The figures of the first device, and how many others have some.
-std::string result_of(const TourResults& results) {
+// "cpu:0 118 GFLOP/s, 32.0 GB/s"; empty without a figure.
+std::string figures_of(const TourResults& results, Device device, bool with_marks) {
   std::vector<std::string> values;
-  std::set<Device> others;
   for (const TourFigure& figure : results.figures) {
-    if (!figure.missing.empty()) continue;
-    if (figure.device == results.figures.front().device) {
-      values.push_back(value_text(figure));
-    } else {
-      others.insert(figure.device);
-    }
+    if (figure.device != device || !figure.missing.empty()) continue;
+    const std::string value = value_text(figure);
+    values.push_back(with_marks && is_unsteady(figure) ? trf("{} (unsteady)", value) : value);
   }
   if (values.empty()) return "";
-  const std::string first =
-      fmt::format("{} {}", lab::to_string(results.figures.front().device), fmt::join(values, ", "));
-  return with_other_devices(is_unsteady(results) ? trf("{}, unsteady", first) : first,
-                            others.size());
+  return fmt::format("{} {}", lab::to_string(device), fmt::join(values, ", "));
+}
+
+std::vector<Device> devices_of(const TourResults& results) {
+  std::vector<Device> devices;
+  for (const TourFigure& figure : results.figures) {
+    if (std::ranges::find(devices, figure.device) == devices.end()) {
+      devices.push_back(figure.device);
+    }
+  }
+  return devices;
+}
+
+// Names the unsteady figures, or of many, how many they are; empty if there is none.
+std::string unsteady_figures(const TourResults& results) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const TourFigure& figure : results.figures) {
+    if (!is_unsteady(figure)) continue;
+    names.push_back(
+        fmt::format("{} {}", lab::to_string(figure.device), tr(label_of(figure.question))));
+  }
+  if (names.empty()) return "";
+  return names.size() <= kMostNamed ? trf("unsteady: {}", fmt::join(names, ", "))
+                                    : trf("{} figures unsteady", names.size());
+}
+
+}  // namespace
+
+std::string result_of(const TourResults& results) {
+  std::string first;
+  std::size_t others = 0;
+  for (const Device device : devices_of(results)) {
+    const std::string figures = figures_of(results, device, false);
+    if (figures.empty()) continue;
+    if (first.empty()) {
+      first = figures;
+    } else {
+      ++others;
+    }
+  }
+  if (first.empty()) return "";
+  const std::string unsteady = unsteady_figures(results);
+  if (!unsteady.empty()) first.append("; ").append(unsteady);
+  return with_other_devices(first, others);
+}
+
+std::vector<std::string> results_by_device(const TourResults& results) {
+  const std::vector<Device> devices = devices_of(results);
+  std::vector<std::string> lines;
+  if (devices.size() < 2) return lines;
+  for (const Device device : devices) {
+    std::string line = figures_of(results, device, true);
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 bool is_unsteady(const TourResults& results) {
-  return std::ranges::any_of(results.figures, [](const TourFigure& figure) {
-    return figure.missing.empty() && figure.unstable && figure.n > 1;
-  });
+  return std::ranges::any_of(results.figures,
+                             [](const TourFigure& figure) { return is_unsteady(figure); });
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // The result of an ended job in a few words, for its line in the log: of a stopped one, what it had
 // measured. Empty if it has none.
 #include <string>
+#include <vector>
 
 #include "ui/model/lesson_run.h"
 #include "ui/model/matmul_results.h"
@@ -12,7 +13,10 @@
 
 namespace lab::ui {
 
-std::string result_of(const TourResults& results);  // the first device's figures
+// The first device's figures, and which figures of all devices are unsteady.
+std::string result_of(const TourResults& results);
+// "cpu:1 118 GFLOP/s, 30.2 GB/s (unsteady), ...": a line per device, if there are several.
+std::vector<std::string> results_by_device(const TourResults& results);
 // The fastest copy of the largest arrays; without copies, the fastest operation.
 std::string result_of(const TransferResults& results);
 // The best speed-up, or the fastest product, with the title of its kernel among `rungs`.

@@ -206,7 +206,12 @@ void Model::on(const Event& e, const JobFinished& p) {
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
-  if (job_->page == Page::Tour) finish_tour(p.outcome);
+  if (job_->page == Page::Tour) {
+    for (std::string& line : results_by_device(tour_.current)) {
+      add_log(e.job, Severity::Info, std::move(line));
+    }
+    finish_tour(p.outcome);
+  }
   if (job_->page == Page::Memory) finish_statements(p);
   if (!runs_.empty() && runs_.back().id() == e.job && runs_.back().steps().size() == 0) {
     runs_.pop_back();

@@ -9,6 +9,18 @@
 
 namespace lab::ui {
 
+// Whether a median of the repetitions says little: half of the range from p10 to p90 is more than
+// a tenth of it. The fastest of many repetitions has a wide spread without being wrong.
+inline bool is_wide(const TourFigure& figure) {
+  constexpr double kWide = 0.1;
+  return figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
+}
+
+// Of a complete figure.
+inline bool is_unsteady(const TourFigure& figure) {
+  return figure.missing.empty() && ((figure.unstable && figure.n > 1) || is_wide(figure));
+}
+
 struct TourResults {
   StartTour request;
   double started_t_s = 0;

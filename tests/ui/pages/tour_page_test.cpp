@@ -53,6 +53,24 @@ TEST(TourPage, ItsEndNamesTheDeviceOfTheFigures) {
   EXPECT_TRUE(end.ends_with("; 1 more device measured")) << end;
 }
 
+TEST(TourPage, AMarkedFigureOfAnyDeviceMakesTheJobAWarning) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"Tour", StartTour{}}));
+  TourFigure wide = tour_figure(cpu(1), TourQuestion::Training);
+  wide.high = 1.5 * wide.median;
+  for (const TourFigure& figure : {tour_figure(cpu(), TourQuestion::Training), wide}) {
+    model.apply(event(1, 301, figure));
+  }
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  const auto& log = model.log();
+  EXPECT_EQ(log.back().severity, Severity::Warning);
+  EXPECT_NE(log.back().text.find("; unsteady: cpu:1 Training LeNet"), std::string::npos)
+      << log.back().text;
+  ASSERT_GE(log.size(), 3U);
+  EXPECT_EQ(log[log.size() - 3].text, "cpu:0 9.53 k images/s");
+  EXPECT_EQ(log[log.size() - 2].text, "cpu:1 9.53 k images/s (unsteady)");
+}
+
 TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
   Lab lab(make_scene(Page::Tour, Scene::Done), 1, kTall);
   lab.open(Page::Tour);

@@ -37,17 +37,17 @@ std::string peak_sentence(const TourFigure& f) {
     return is_gpu(f.device)
                ? trf("With {0} x {0} matrices, one thread per element uses {1} of this GPU.", n,
                      plain)
-               : trf("With {0} x {0} matrices, three plain loops use {1} of this processor.", n,
-                     plain);
+               : trf("With {0} x {0} matrices, three plain loops use {1} of {2}'s peak.", n, plain,
+                     lab::to_string(f.device));
   }
   const std::string best = share_text(*f.best_share);
   return is_gpu(f.device)
              ? trf("With {0} x {0} matrices, one thread per element uses {1} of this GPU, the "
                    "lab's fastest kernel {2}.",
                    n, plain, best)
-             : trf("With {0} x {0} matrices, three plain loops use {1} of this processor, the "
-                   "lab's fastest kernel {2}.",
-                   n, plain, best);
+             : trf("With {0} x {0} matrices, three plain loops use {1} of {2}'s peak, the lab's "
+                   "fastest kernel {3}.",
+                   n, plain, lab::to_string(f.device), best);
 }
 
 std::string copy_sentence(const TourFigure& f) {

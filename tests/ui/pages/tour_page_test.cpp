@@ -83,7 +83,7 @@ TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {
   ASSERT_NE(peak, nullptr);
   EXPECT_EQ(peak->label, "187 GFLOP/s");
   EXPECT_EQ(peak->value,
-            "With 512 x 512 matrices, three plain loops use 0.31 % of this processor, the lab's "
+            "With 512 x 512 matrices, three plain loops use 0.31 % of cpu:0's peak, the lab's "
             "fastest kernel 84 %.");
   EXPECT_EQ(value_of(lab, "cpu:0/small_copy")->label, "4.31 µs");
   EXPECT_EQ(value_of(lab, "cpu:0/training")->label, "9.53 k images/s");

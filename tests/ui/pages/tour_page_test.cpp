@@ -69,6 +69,32 @@ TEST(TourPage, AMarkedFigureOfAnyDeviceMakesTheJobAWarning) {
   ASSERT_GE(log.size(), 3U);
   EXPECT_EQ(log[log.size() - 3].text, "cpu:0 9.53 k images/s");
   EXPECT_EQ(log[log.size() - 2].text, "cpu:1 9.53 k images/s (unsteady)");
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const WidgetRect* key = lab.backend.find("tour/mark_key");
+  ASSERT_NE(key, nullptr);
+  EXPECT_EQ(key->label, "Unsteady; hover for why");
+}
+
+TEST(TourPage, AMarkChangesNeitherSizeNorPlaceOfAFigure) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"Tour", StartTour{}}));
+  TourFigure marked = tour_figure(cpu(1), TourQuestion::Training);
+  marked.unstable = true;
+  for (const TourFigure& figure : {tour_figure(cpu(), TourQuestion::Training), marked}) {
+    model.apply(event(1, 301, figure));
+  }
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  for (const float width : {1000.0F, 1280.0F, 1920.0F}) {
+    Lab lab(model, 1, {width, 2400});
+    lab.open(Page::Tour);
+    const WidgetRect *steady = value_of(lab, "cpu:0/training"),
+                     *unsteady = value_of(lab, "cpu:1/training");
+    EXPECT_EQ(steady->max.x - steady->min.x, unsteady->max.x - unsteady->min.x) << width;
+    EXPECT_EQ(steady->max.y - steady->min.y, unsteady->max.y - unsteady->min.y) << width;
+    EXPECT_TRUE(lab.visible("tour/cpu:1/training/spread") || lab.visible("tour/training/spreads"))
+        << width;
+  }
 }
 
 TEST(TourPage, ShowsEachFigureWithItsSpreadAndSentence) {

@@ -22,6 +22,7 @@ namespace {
 constexpr float kTileUnits = 230;      // the narrowest useful tile
 constexpr float kTileHeight = 176;     // of a tile without a figure
 constexpr float kHeadHeight = 98;      // with any of its notes, and the same without
+constexpr float kRowGap = 12;          // between a device and its figure
 constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
@@ -74,13 +75,11 @@ bool is_measuring(const Panel& p, const Shown& shown) {
 
 // Why the figure may be worse than what the device can do; empty if nothing disturbed it.
 std::string disturbance(const Panel& p, const Shown& shown) {
-  constexpr double kWide = 0.1;  // half the distance of the percentiles, relative to the median
   const TourFigure& figure = *shown.figure;
   if (!figure.missing.empty() || is_measuring(p, shown)) return {};
   if (!figure.complete) return tr("The measurement was interrupted.");
-  // The fastest of many repetitions has a wide spread without being wrong.
   const double half = (figure.high - figure.low) / 2;
-  const bool wide = figure.value == figure.median && half > kWide * figure.median;
+  const bool wide = is_wide(figure);
   std::string why;
   if (figure.unstable && figure.n > 1) {
     why = tr("The time limit was reached before the spread fell below 2 %.");
@@ -91,7 +90,7 @@ std::string disturbance(const Panel& p, const Shown& shown) {
                percent(half / figure.median));
   }
   const double others = shown.old ? 0 : p.model.tour().current.others;
-  if (others > 0 && (figure.unstable || wide)) {
+  if (others > 0 && is_unsteady(figure)) {
     if (!why.empty()) why += "\n";
     why += trf("Other programs or the host took {} of the cores' time during the tour.",
                percent(others));
@@ -99,11 +98,13 @@ std::string disturbance(const Panel& p, const Shown& shown) {
   return why;
 }
 
-bool is_disturbed(const Panel& p) {
+// Whether a figure has a mark; with `unsteady_only`, one for its repetitions.
+bool is_marked(const Panel& p, bool unsteady_only = false) {
   for (const DeviceInfo* info : timed_devices(p)) {
     for (const Tile& tile : kTiles) {
       const Shown shown = figure_of(p, info->device, tile.question);
-      if (shown.figure != nullptr && !disturbance(p, shown).empty()) return true;
+      if (shown.figure == nullptr || disturbance(p, shown).empty()) continue;
+      if (!unsteady_only || (shown.figure->complete && is_unsteady(*shown.figure))) return true;
     }
   }
   return false;
@@ -112,8 +113,9 @@ bool is_disturbed(const Panel& p) {
 // What the mark beside some of the figures means, unless a note on the run says it.
 void mark_key(const Panel& p) {
   const PageState& state = p.model.state(Page::Tour);
-  if (!is_disturbed(p) || (state.phase == Phase::Done && state.others > 0)) return;
-  warning_key(p, "tour/mark_key", tr("Disturbed; hover for why"),
+  if (!is_marked(p) || (state.phase == Phase::Done && state.others > 0)) return;
+  warning_key(p, "tour/mark_key",
+              is_marked(p, true) ? tr("Unsteady; hover for why") : tr("Interrupted; hover for why"),
               tr("The repetitions of the marked figures vary or were interrupted: the device may "
                  "be better than they say. Hover over a mark for its reason."));
 }
@@ -150,7 +152,7 @@ void head_text(const Panel& p) {
     return;
   }
   const float top = ImGui::GetCursorPosY();
-  outcome_box(p, Page::Tour, true, is_disturbed(p) ? Figures::Marked : Figures::Steady);
+  outcome_box(p, Page::Tour, true, is_marked(p) ? Figures::Marked : Figures::Steady);
   if (ImGui::GetCursorPosY() > top) return;
   const char* what = what_it_measures(p);
   muted(ui, what);
@@ -209,14 +211,24 @@ void no_figure(const Panel& p) {
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
 }
 
-// Half of the range from p10 to p90 of a median, "±25 %", where the line has room for it.
-void short_spread(const Panel& p, const std::string& path, const TourFigure& figure) {
-  if (!figure.missing.empty() || figure.n < 2 || figure.value != figure.median) return;
+// Half of the range from p10 to p90, relative to the median: "±25 %".
+std::string half_range(const TourFigure& figure) {
+  return "±" + percent((figure.high - figure.low) / 2 / figure.median);
+}
+
+bool has_spread(const TourFigure& figure) {
+  return figure.missing.empty() && figure.n > 1 && figure.median > 0;
+}
+
+// The spread of a median or of a marked figure, where the line has room for it; returns whether
+// it is shown.
+bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure, bool marked) {
+  if (!has_spread(figure) || (figure.value != figure.median && !marked)) return false;
   ImFont* const font = p.ui.fonts.caption;
-  const std::string text = "±" + percent((figure.high - figure.low) / 2 / figure.median);
+  const std::string text = half_range(figure);
   const float gap = p.ui.px(6), mark = p.ui.px(18);
   const float end = ImGui::GetWindowPos().x + ImGui::GetContentRegionMax().x;
-  if (ImGui::GetItemRectMax().x + gap + text_size(font, text).x + mark > end) return;
+  if (ImGui::GetItemRectMax().x + gap + text_size(font, text).x + mark > end) return false;
   ImGui::SameLine(0, gap);
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   const float height = p.ui.fonts.title->FontSize;
@@ -226,6 +238,7 @@ void short_spread(const Panel& p, const std::string& path, const TourFigure& fig
                     p.ui.theme->muted, text);
   record_item(p.ui, path + "/spread", "text", text);
   hint(p.ui, tr(kPlusMinus));
+  return true;
 }
 
 std::string percentile_rows(const TourFigure& figure) {
@@ -242,23 +255,32 @@ std::string percentile_rows(const TourFigure& figure) {
   return rows;
 }
 
-// The figure in `font`; records it.
-void figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
+// The largest font, at most `font`, in which a line of `room` pixels has room for each value and
+// its mark.
+ImFont* fitting_font(const Panel& p, ImFont* font, const std::vector<Shown>& shown, float room) {
+  const float mark = p.ui.px(kWarningSide + 4);
+  for (ImFont* smaller : {p.ui.fonts.strong, p.ui.fonts.caption}) {
+    const bool fits = std::ranges::all_of(shown, [&](const Shown& one) {
+      return one.figure == nullptr || text_size(font, value_text(*one.figure)).x + mark <= room;
+    });
+    if (!fits) font = smaller;
+  }
+  return font;
+}
+
+// The figure in `font`; records it. Returns whether it lacks room for its spread.
+bool figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
                   bool with_spread) {
   Ui& ui = p.ui;
   const TourFigure& figure = *shown.figure;
   const std::string why = disturbance(p, shown);
-  const float mark = why.empty() ? 0 : ui.px(kWarningSide + 4);
-  for (ImFont* smaller : {ui.fonts.strong, ui.fonts.caption}) {
-    const float width = text_size(font, value_text(figure)).x + mark;
-    if (width > ImGui::GetContentRegionAvail().x) font = smaller;
-  }
   number(ui, value_text(figure), font);
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
   const std::string details = percentile_rows(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
-  if (with_spread) short_spread(p, path, figure);
+  const bool spread = with_spread && short_spread(p, path, figure, !why.empty());
   warning_mark(p, path, why, font->FontSize);
+  return with_spread && !spread && !why.empty() && has_spread(figure);
 }
 
 void figure_spread(const Panel& p, const std::string& path, const Shown& shown) {
@@ -293,12 +315,16 @@ void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
 // One line per device, which compares them.
 void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
                         const Tile& tile) {
-  ImFont* const font = p.ui.fonts.title;
   float name = 0;  // the widest, pixels
+  std::vector<Shown> all;
   for (const DeviceInfo* info : devices) {
+    all.push_back(figure_of(p, info->device, tile.question));
     name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
   }
   const float column = name / p.ui.scale + kDeviceDot + 1;
+  const float room = ImGui::GetContentRegionAvail().x - p.ui.px(column + kRowGap);
+  ImFont* const font = fitting_font(p, p.ui.fonts.title, all, room);
+  std::string spreads;  // of the marked figures whose line has no room for it
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
   for (const DeviceInfo* info : devices) {
     const std::string path = path_of(*info, tile);
@@ -313,7 +339,10 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
       device_name(p, *info, font);
       row.next();
       if (shown.figure != nullptr) {
-        figure_value(p, path, shown, font, true);
+        if (figure_value(p, path, shown, font, true)) {
+          if (!spreads.empty()) spreads += ", ";
+          spreads += fmt::format("{} {}", lab::to_string(info->device), half_range(*shown.figure));
+        }
       } else {
         number(p.ui, "–", font);
       }
@@ -321,6 +350,11 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     ImGui::PopStyleVar();
     record_rect(p.ui, path, "figure", lab::to_string(info->device), "", true, top,
                 {top.x + width, ImGui::GetItemRectMax().y});
+  }
+  if (!spreads.empty()) {
+    caption(p.ui, spreads);
+    record_item(p.ui, fmt::format("tour/{}/spreads", to_string(tile.question)), "text", spreads);
+    hint(p.ui, tr(kPlusMinus));
   }
   ImGui::PopStyleVar();
 }
@@ -384,7 +418,8 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   } else if (shown.figure == nullptr) {
     no_figure(p);
   } else {
-    figure_value(p, path, shown, p.ui.fonts.figure, false);
+    const float room = ImGui::GetContentRegionAvail().x;
+    figure_value(p, path, shown, fitting_font(p, p.ui.fonts.figure, {shown}, room), false);
     figure_spread(p, path, shown);
   }
   sentences(p, devices, tile);

@@ -13,6 +13,7 @@
 
 #include "compute/core/language.h"
 #include "ui/page.h"
+#include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
 namespace lab::ui {
@@ -82,7 +83,10 @@ void draw_cancel_dialog(const Panel& p) {
   if (!begin_modal(p, "##cancel", p.view.confirm_cancel, 420)) return;
   Ui& ui = p.ui;
   title(ui, tr("Stop this job?"));
-  body(ui, trf("{} is running. Results measured so far are kept.", p.model.job()->title));
+  const std::string running =
+      trf("Running: {}. Results measured so far are kept.", p.model.job()->title);
+  body(ui, running);
+  record_item(ui, "confirm/text", "text", running);
   ImGui::Dummy({1, ui.px(4)});
   // First, so that Enter presses it.
   if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"})) {
@@ -124,7 +128,7 @@ void draw_restart_dialog(const Panel& p) {
   }
   if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
   body(ui, tr(kKeptByRestart));
-  if (p.model.job()) body(ui, trf("{} is running and will be stopped.", p.model.job()->title));
+  if (p.model.job()) body(ui, trf("Running: {}. The restart stops it.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
   const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
   if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {

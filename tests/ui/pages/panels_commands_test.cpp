@@ -443,6 +443,8 @@ TEST_F(PanelCommands, EnterInTheDialogOfEscapeStopsNothing) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.press(GLFW_KEY_ESCAPE);
   lab.frames(3);
+  EXPECT_EQ(lab.backend.find("confirm/text")->label,
+            "Running: " + lab.model.job()->title + ". Results measured so far are kept.");
   lab.press(GLFW_KEY_ENTER);
   lab.frames(3);
   EXPECT_TRUE(lab.sent<CancelJob>().empty());

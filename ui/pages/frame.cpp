@@ -334,7 +334,7 @@ struct Face {
   ImU32 color;
 };
 
-// A problem in the newest line of the log is shown until it is closed or another page is opened.
+// The newest line of the log is shown until it is closed or another page is opened.
 void follow_log(const Panel& p) {
   ViewState& view = p.view;
   if (view.status_line != p.model.logged()) {
@@ -345,16 +345,15 @@ void follow_log(const Panel& p) {
   if (view.page != view.status_page) view.status_dismissed = true;
 }
 
-bool shows_problem(const Panel& p) {
+bool shows_newest_line(const Panel& p) {
   const auto& log = p.model.log();
-  return !p.model.job() && !p.view.status_dismissed && !log.empty() && !log.back().earlier &&
-         log.back().severity != Severity::Info;
+  return !p.model.job() && !p.view.status_dismissed && !log.empty() && !log.back().earlier;
 }
 
 Face face_of(const Panel& p) {
   const Theme& theme = *p.ui.theme;
   if (p.model.job()) return {paused(p) ? kIconPause : kIconPlay, theme.accent};
-  const Severity last = shows_problem(p) ? p.model.log().back().severity : Severity::Info;
+  const Severity last = shows_newest_line(p) ? p.model.log().back().severity : Severity::Info;
   switch (last) {
     case Severity::Error: return {kIconError, theme.bad};
     case Severity::Warning: return {kIconWarning, theme.warning};
@@ -363,18 +362,15 @@ Face face_of(const Panel& p) {
   return {kIconCheck, theme.muted};
 }
 
-// When idle, the bar shows the newest line of the log.
 std::string text_of(const Panel& p) {
   if (const auto& job = p.model.job()) {
     return job->what.empty() ? job->title : job->title + "   " + job->what;
   }
-  const auto& log = p.model.log();
-  const bool closed = !log.empty() && log.back().severity != Severity::Info && !shows_problem(p);
-  return log.empty() || log.back().earlier || closed ? tr("Ready") : log.back().text;
+  return shows_newest_line(p) ? p.model.log().back().text : tr("Ready");
 }
 
 void dismiss_button(RightToLeft& at) {
-  if (!shows_problem(at.p)) return;
+  if (!shows_newest_line(at.p)) return;
   at.take(40);
   ImGui::SetCursorScreenPos({at.x, at.middle - at.p.ui.px(16)});
   if (icon_button(at.p.ui, "status/dismiss", kIconClose, tr("Close; the log keeps this line"))) {

@@ -481,6 +481,22 @@ TEST_F(PanelCommands, AFailureLeavesTheStatusBarWithItsPage) {
   EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
 }
 
+TEST_F(PanelCommands, ASuccessLeavesTheStatusBarWithItsPage) {
+  const auto finish = [&](JobId job) {
+    lab.model.apply(event(job, 1, JobStarted{"Matmul", StartMatmul{}}));
+    lab.model.apply(event(job, 2, JobFinished{Outcome::Done, 1, ""}));
+    lab.frames(3);
+    return lab.backend.find("status/job")->label;
+  };
+  lab.open(Page::Matmul);
+  EXPECT_EQ(finish(1), "Matmul done");
+  lab.click("status/dismiss");
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+  EXPECT_EQ(finish(2), "Matmul done");
+  lab.open(Page::Devices);
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
+}
+
 TEST_F(PanelCommands, AnEmptyPageAsksBeforeItStopsAnothersJob) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.open(Page::Transfers);

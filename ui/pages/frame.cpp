@@ -129,8 +129,9 @@ void draw_rail(const Panel& p) {
 namespace {
 
 struct Chip {
-  std::string path, name, value, text;
+  std::string path, name, busy, memory, text;
   ImU32 color = 0;
+  bool has_memory = false;  // has room for `memory`, even if that is empty now
 };
 
 Chip device_chip(const Panel& p, Device device) {
@@ -140,8 +141,11 @@ Chip device_chip(const Panel& p, Device device) {
   chip.path = "title/" + chip.name;
   chip.color = device_color(*p.ui.theme, device);
   const std::int64_t used = p.model.memory(device).used;
-  if (is_timed(device)) chip.value = percent(last.utilisation);
-  if (used > 0) chip.value += (chip.value.empty() ? "" : "  ") + format_bytes(used);
+  if (is_timed(device)) {
+    chip.busy = last.utilisation ? fmt::format("{:.0f} %", 100 * *last.utilisation) : "N/A";
+  }
+  if (used > 0) chip.memory = format_bytes(used);
+  chip.has_memory = used > 0 || p.model.job();
   chip.text = chip.name;
   if (last.utilisation) {
     chip.text += std::string("\n") +
@@ -157,10 +161,22 @@ Chip device_chip(const Panel& p, Device device) {
   return chip;
 }
 
+// Of the widest texts, so that no chip moves with each reading.
+float busy_width(const Ui& ui, const Chip& chip) {
+  if (chip.busy.empty()) return 0;
+  ImFont* font = ui.fonts.caption;
+  return ui.px(8) + std::max(text_size(font, "100 %").x, text_size(font, chip.busy).x);
+}
+
+float memory_width(const Ui& ui, const Chip& chip) {
+  if (!chip.has_memory) return 0;
+  ImFont* font = ui.fonts.caption;
+  return ui.px(8) + std::max(text_size(font, "8888 MiB").x, text_size(font, chip.memory).x);
+}
+
 float chip_width(const Ui& ui, const Chip& chip) {
-  const float gap = chip.value.empty() ? 0 : ui.px(8);
-  return text_size(ui.fonts.caption, chip.name).x + gap +
-         text_size(ui.fonts.caption, chip.value).x + ui.px(8 + kDeviceDot + 10);
+  return text_size(ui.fonts.caption, chip.name).x + busy_width(ui, chip) + memory_width(ui, chip) +
+         ui.px(8 + kDeviceDot + 10);
 }
 
 void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) {
@@ -172,9 +188,15 @@ void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) 
   draw_device_label(ui, {chip.color, font, ui.theme->muted, chip.name}, {left + ui.px(8), middle},
                     width);
   const float name = ui.px(8 + kDeviceDot) + text_size(font, chip.name).x;
-  draw_text(list, font, {left + name + ui.px(8), middle - font->FontSize / 2}, ui.theme->text,
-            chip.value);
-  record_rect(ui, chip.path, "chip", chip.name, chip.value, true, min, max);
+  // Aligned to the right, each in its column.
+  float right = left + name + busy_width(ui, chip);
+  const float y = middle - font->FontSize / 2;
+  draw_text(list, font, {right - text_size(font, chip.busy).x, y}, ui.theme->text, chip.busy);
+  right += memory_width(ui, chip);
+  draw_text(list, font, {right - text_size(font, chip.memory).x, y}, ui.theme->text, chip.memory);
+  const bool both = !chip.busy.empty() && !chip.memory.empty();
+  record_rect(ui, chip.path, "chip", chip.name, chip.busy + (both ? "  " : "") + chip.memory, true,
+              min, max);
   hint_at(ui, min, max, chip.text);
 }
 

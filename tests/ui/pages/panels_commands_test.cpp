@@ -481,6 +481,25 @@ TEST_F(PanelCommands, AFailureLeavesTheStatusBarWithItsPage) {
   EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
 }
 
+TEST_F(PanelCommands, AChipKeepsItsWidthThroughReadings) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  const auto width = [&](double busy, std::int64_t used) {
+    const double now_s = lab.model.now_s() + 1;
+    Telemetry all = telemetry({cpu()}, now_s, busy);
+    all.devices[0].utilisation = busy;
+    all.devices[0].lab_used_bytes = used;
+    lab.model.apply(event(0, now_s, all));
+    lab.frames(3);
+    const ui::WidgetRect* chip = lab.backend.find("title/cpu:0");
+    return chip->max.x - chip->min.x;
+  };
+  const float wide = width(1, 1000 * kMiB);
+  EXPECT_EQ(width(0.001, 0), wide);
+  EXPECT_EQ(lab.backend.find("title/cpu:0")->value, "0 %");
+  EXPECT_EQ(width(0.214, 3 * kMiB), wide);
+  EXPECT_EQ(lab.backend.find("title/cpu:0")->value, "21 %  3.00 MiB");
+}
+
 TEST_F(PanelCommands, ASuccessLeavesTheStatusBarWithItsPage) {
   const auto finish = [&](JobId job) {
     lab.model.apply(event(job, 1, JobStarted{"Matmul", StartMatmul{}}));

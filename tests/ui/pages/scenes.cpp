@@ -21,8 +21,9 @@ struct Feed {
     if (scene == Scene::Running) {
       (*this)(1, Progress{0.42, "a case with a name", 42.0});
     } else if (scene == Scene::Failed) {
-      (*this)(1, JobFinished{Outcome::Failed, 3,
-                             "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X2.copy_to(cpu:0)"});
+      (*this)(
+          1, JobFinished{Outcome::Failed, 3,
+                         "add: X1 is on cpu:0 and X2 on cpu:1; copy one first: X2.copy_to(cpu:0)"});
     } else {
       (*this)(1, JobFinished{Outcome::Done, 12.5, ""});
     }

@@ -319,7 +319,8 @@ TEST(LogPage, WarnsOfResultsThatNothingFollowsFrom) {
   model.apply(event(3, 8, peak));
   model.apply(event(3, 9, JobFinished{}));
   EXPECT_EQ(model.log().back().severity, Severity::Warning);
-  EXPECT_TRUE(model.log().back().text.ends_with(", unsteady")) << model.log().back().text;
+  EXPECT_TRUE(model.log().back().text.ends_with("; unsteady: cpu:0 Peak"))
+      << model.log().back().text;
 }
 
 TEST(LogPage, CopiesOnlyLinesThatThereAre) {

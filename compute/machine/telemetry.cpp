@@ -76,7 +76,10 @@ class ProgramWatch {
   std::optional<ProgramUse> read(double t_s, bool watched) {
     if (!watched) reader_.reset();
     if (!watched || (reader_ && seen_ && t_s - read_s_ < kPrograms_s)) return {};
-    if (!reader_) seen_ = false, reader_.emplace();
+    if (!reader_) {
+      seen_ = false;
+      reader_.emplace();
+    }
     std::optional<ProgramUse> use = reader_->read();
     read_s_ = t_s;
     seen_ = use.has_value();

@@ -33,9 +33,9 @@ import subprocess
 import sys
 import time
 
-from comparison import Outcome, Row, at_least_one, compare, parser
+from comparison import Outcome, Row, compare, parser
 from load import Others, busy_processes, half_speed, threads_s
-from peers import LAB, THREADS, Lab, NotRun, Race
+from peers import LAB, Lab, NotRun, Race
 from sgemm import ShapeResult, merge, ratios, set_geometric_mean
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
@@ -283,10 +283,9 @@ ROWS = {
 
 def main():
     options = parser(__doc__, ROWS)
-    options.add_argument("--cores", type=at_least_one, default=THREADS, help=f"default {THREADS}")
     options.set_defaults(statistic="mean")
     args = options.parse_args()
-    return compare(args, ROWS, args.cores, lambda: WARNINGS)
+    return compare(args, ROWS, lambda: WARNINGS)
 
 
 if __name__ == "__main__":

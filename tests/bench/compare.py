@@ -2,10 +2,10 @@
 """Compares device-lab's kernels and training with PyTorch, oneDNN and OpenBLAS, and checks the bars.
 
   tests/bench/compare.py [--build build/release] [--torch PYTHON]... [--onednn FILE]
-                         [--simd sse4|avx2|avx512] [--only NAME,...] [--quick]
+                         [--simd sse4|avx2|avx512] [--cores 2] [--only NAME,...] [--quick]
 
 Builds the programs it needs. Every value is the median over the rounds of a ratio. Each round measures
-every contender once, after a warm-up, on two threads (one on a machine with one core). PyTorch is
+every contender once, after a warm-up, on --cores threads (two, or one where there is one core). PyTorch is
 represented by its faster layout, NCHW or channels_last. The exit status is 0 if every bar is met in at
 least five rounds. Run it on an idle machine. A row that cannot be measured shows the reason and counts
 as not met.
@@ -29,7 +29,6 @@ import sys
 
 from comparison import compare, parser
 from comparison_rows import ROWS
-from peers import THREADS
 
 BUSY_LOAD = 0.5  # runnable tasks per core, before anything is started
 
@@ -50,7 +49,7 @@ def main():
                               "a busy machine; the table says so")
     args = options.parse_args()
     warning = busy()  # before this script's own load
-    return compare(args, ROWS, THREADS, lambda: warning)
+    return compare(args, ROWS, lambda: warning)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 import time
 
 import simd
-from peers import FOLDER, Lab, NotRun, Race, TorchVersion, Work, objects, run, take_cores
+from peers import FOLDER, THREADS, Lab, NotRun, Race, TorchVersion, Work, objects, run, take_cores
 from sgemm import QUICK_SHAPES, SHAPES
 
 ROOT = FOLDER.parents[1]
@@ -309,7 +309,7 @@ def at_least_one(text):
 
 
 def parser(description, rows):
-    """The options that compare.py and busy.py share; `rows` maps the names of --only to rows."""
+    """The options that the scripts share; `rows` maps the names of --only to rows."""
     def names(text):
         chosen = text.split(",")
         unknown = [name for name in chosen if name not in rows]
@@ -331,14 +331,16 @@ def parser(description, rows):
                       help=", ".join(rows))
     made.add_argument("--quick", action="store_true",
                       help="two rounds and four shapes of sgemm, for a quick check")
+    made.add_argument("--cores", type=at_least_one, default=THREADS,
+                      help=f"cores and threads of each contender (default {THREADS})")
     made.add_argument("--rounds", type=at_least_one, help="number of rounds (5, with --quick 2)")
     made.add_argument("--markdown", type=pathlib.Path, metavar="FILE",
                       help="also write machine and table to this file")
     return made
 
 
-def compare(args, rows, cores, warnings):
-    """Measures the chosen rows on at most `cores` cores and prints the table; returns the exit status.
+def compare(args, rows, warnings):
+    """Measures the chosen rows on at most --cores cores and prints the table; returns the exit status.
     `warnings` returns sentences about the machine, and is called before anything is started and after
     the measurements."""
     simd.cap(args.simd, os.environ)
@@ -348,7 +350,7 @@ def compare(args, rows, cores, warnings):
     if not args.no_build:
         setup.unbuilt = build(setup.folder, sorted({target for row in chosen
                                                     for target in row.targets}))
-    take_cores(cores)
+    take_cores(args.cores)
     said = levels(setup, args.simd)
     outcomes = setup.measure(chosen)
     text = "\n\n".join([machine(setup), *said, *dict.fromkeys([*warning, *warnings()]),

@@ -25,7 +25,7 @@ import time
 from busy import playing, wait_for_file, watch_training
 from comparison import Outcome, Row, compare, parser
 from load import threads_s
-from peers import THREADS, NotRun, objects, run
+from peers import NotRun, objects, run
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
 from lab_program import Failure, Home, middle, own_display, widgets
@@ -264,7 +264,7 @@ ROWS = {"frame": Frame(), "start": Start(), "input": Input(), "idle": Idle(), "t
 def main():
     options = parser(__doc__, ROWS)
     options.set_defaults(statistic="median")
-    return compare(options.parse_args(), ROWS, THREADS, list)
+    return compare(options.parse_args(), ROWS, list)
 
 
 if __name__ == "__main__":

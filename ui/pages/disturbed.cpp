@@ -1,9 +1,11 @@
-// The marks of disturbed figures, and what is said of a disturbed run.
+// What is said of programs that disturb now and of a disturbed run, and the marks of its figures.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui.h>
 
 #include <string>
 
+#include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
 #include "ui/model/scaling_results.h"
 #include "ui/pages/panel.h"
@@ -11,6 +13,56 @@
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
+
+namespace {
+
+bool times_something(Page page) {
+  return entry_of(page).timed || page == Page::Training;
+}
+
+bool are_cores_busy(const CoreUse& use) {
+  constexpr double kNotable = 0.1;  // of all cores
+  const OtherLoad lately = use.others_lately();
+  return use.threads > 0 && lately.programs + lately.host >= kNotable * use.threads;
+}
+
+// The other programs that use most of the cores: "firefox, cc1plus"; empty if unknown.
+std::string disturbers_text(const Model& model) {
+  if (model.programs() == nullptr) return {};
+  return fmt::format("{}", fmt::join(disturbers(*model.programs()), tr(", ")));
+}
+
+}  // namespace
+
+bool shows_programs(const Model& model, const ViewState& view) {
+  if (view.page == Page::Devices) return true;
+  return times_something(view.page) && !model.job() && are_cores_busy(model.core_use());
+}
+
+void busy_cores_note(const Panel& p) {
+  const Page page = p.view.page;
+  const CoreUse& use = p.model.core_use();
+  const OtherLoad lately = use.others_lately();
+  const double others = lately.programs + lately.host;
+  if (!times_something(page) || busy(p)) return;
+  if (page == Page::Learn && !shows_timed_lesson(p)) return;
+  if (!are_cores_busy(use)) return;
+  const std::string cores = of_cores(p.model, others);
+  const std::string names = disturbers_text(p.model);
+  constexpr double kMostly = 0.8;  // of what others take
+  const bool programs = lately.programs > kMostly * others;
+  const std::string text =
+      programs && !names.empty()
+          ? trf("Other programs use {} now: {}. Results will vary.", cores, names)
+      : programs ? trf("Other programs use {} now; results will vary.", cores)
+      : lately.host > kMostly * others
+          ? trf("The host of this virtual machine takes {} now; results will vary.", cores)
+          : trf("Other programs and the host of this virtual machine use {} now; results will "
+                "vary.",
+                cores);
+  footnote(p.ui, text);
+  record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
+}
 
 void others_note(const Panel& p, std::string_view path, double share, Figures figures) {
   if (share <= 0) return;

@@ -10,7 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/widgets/icons.h"
@@ -113,55 +112,6 @@ bool stop_instead(const Panel& p, Page page) {
 void send_and_show(const Panel& p, Command command) {
   send(p, std::move(command));
   p.view.to_top = true;
-}
-
-namespace {
-
-bool times_something(Page page) {
-  return entry_of(page).timed || page == Page::Training;
-}
-
-bool are_cores_busy(const CoreUse& use) {
-  constexpr double kNotable = 0.1;  // of all cores
-  const OtherLoad lately = use.others_lately();
-  return use.threads > 0 && lately.programs + lately.host >= kNotable * use.threads;
-}
-
-}  // namespace
-
-bool shows_programs(const Model& model, const ViewState& view) {
-  if (view.page == Page::Devices) return true;
-  return times_something(view.page) && !model.job() && are_cores_busy(model.core_use());
-}
-
-std::string disturbers_text(const Model& model) {
-  if (model.programs() == nullptr) return {};
-  return fmt::format("{}", fmt::join(disturbers(*model.programs()), tr(", ")));
-}
-
-void busy_cores_note(const Panel& p) {
-  const Page page = p.view.page;
-  const CoreUse& use = p.model.core_use();
-  const OtherLoad lately = use.others_lately();
-  const double others = lately.programs + lately.host;
-  if (!times_something(page) || busy(p)) return;
-  if (page == Page::Learn && !shows_timed_lesson(p)) return;
-  if (!are_cores_busy(use)) return;
-  const std::string cores = of_cores(p.model, others);
-  const std::string names = disturbers_text(p.model);
-  constexpr double kMostly = 0.8;  // of what others take
-  const std::string text =
-      lately.programs > kMostly * others && !names.empty()
-          ? trf("Other programs use {} now: {}. Results will vary.", cores, names)
-      : lately.programs > kMostly * others
-          ? trf("Other programs use {} now; results will vary.", cores)
-      : lately.host > kMostly * others
-          ? trf("The host of this virtual machine takes {} now; results will vary.", cores)
-          : trf("Other programs and the host of this virtual machine use {} now; results will "
-                "vary.",
-                cores);
-  footnote(p.ui, text);
-  record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
 }
 
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
@@ -679,13 +629,17 @@ std::string gb_per_s_text(double gb_per_s) {
   return format_si(gb_per_s * 1e9, "B/s");
 }
 
+void add_percentiles(std::string& text, const Timing& t) {
+  add_row(text, tr("median"), format_seconds(t.median_s));
+  add_row(text, tr("p10 to p90"),
+          trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s)));
+}
+
 namespace {
 
 std::string timing_rows(const Timing& t) {
   std::string text;
-  add_row(text, tr("median"), format_seconds(t.median_s));
-  add_row(text, tr("p10 to p90"),
-          trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s)));
+  add_percentiles(text, t);
   add_row(text, tr("repetitions"), trf("{} after {} warm-up", t.n, t.warmup));
   return text;
 }

@@ -353,8 +353,6 @@ std::string core_numbers(const DeviceInfo& info);
 std::string with_sharers(const std::string& text, std::span<const Device> sharers);
 // "0 to 63, 128": three or more consecutive numbers as a range.
 std::string number_ranges(std::span<const int> values);
-// The other programs that use most of the cores: "firefox, cc1plus"; empty if unknown.
-std::string disturbers_text(const Model& model);
 // Who keeps the cores busy: "lab 0.0, others 1.9 of 2 cores", with "host 0.1" where the host of a
 // virtual machine takes them. Empty before the first reading.
 std::string core_use_text(const Model& model);
@@ -373,6 +371,8 @@ std::string percent(double share);                // "61 %"
 std::string percent(const Maybe<double>& share);  // or "N/A"
 // Rows of a tooltip: median, percentiles and number of repetitions; clock and time of day.
 std::string timing_text(const Timing& time);
+// Adds the rows of the median and the percentiles alone.
+void add_percentiles(std::string& text, const Timing& time);
 std::string conditions_text(const Conditions& conditions);
 // The tooltip of a part of a timeline.
 std::string span_text(std::string_view what, double begin_s, double end_s);

@@ -201,6 +201,24 @@ bool user_chose(MemoryForm& form, bool acceptable) {
   return form.edited;
 }
 
+// What the tensor takes, or why it cannot be created, which is an error if the user chose so.
+void creation_note(const Panel& p, const MakeTensor& command, const std::string& error,
+                   bool chosen) {
+  if (error.empty()) {
+    const std::string size = size_text(command);
+    muted(p.ui, size);
+    record_item(p.ui, "memory/size", "text", size);
+    const std::string use = use_text(p, command.device);
+    muted(p.ui, use);
+    record_item(p.ui, "memory/use", "text", use);
+  } else if (chosen) {
+    error_box(p.ui, "memory/form_error", error);
+  } else {
+    muted(p.ui, error);
+    record_item(p.ui, "memory/form_note", "text", error);
+  }
+}
+
 void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   const FormCard card(p, "memory/form", tr("New tensor"));
@@ -238,21 +256,7 @@ void memory_form(const Panel& p) {
   std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) error = too_large(p, command);
   const bool chosen = user_chose(form, error.empty());
-  if (!unreadable.empty()) {
-    // the error is at the field
-  } else if (!error.empty() && !chosen) {
-    muted(p.ui, error);
-    record_item(p.ui, "memory/form_note", "text", error);
-  } else if (error.empty()) {
-    const std::string size = size_text(command);
-    muted(p.ui, size);
-    record_item(p.ui, "memory/size", "text", size);
-    const std::string use = use_text(p, command.device);
-    muted(p.ui, use);
-    record_item(p.ui, "memory/use", "text", use);
-  } else {
-    error_box(p.ui, "memory/form_error", error);
-  }
+  if (unreadable.empty()) creation_note(p, command, error, chosen);
   form_actions(p, 180, [&] {
     if (!start_button(p, "memory/make", tr("Create tensor"), error, true)) return;
     form.creating = p.model.state(Page::Memory).job;

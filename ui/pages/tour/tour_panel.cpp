@@ -326,9 +326,10 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
   ImFont* const font = fitting_font(p, p.ui.fonts.title, all, room);
   std::string spreads;  // of the marked figures whose line has no room for it
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
-  for (const DeviceInfo* info : devices) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceInfo* const info = devices[i];
+    const Shown& shown = all[i];
     const std::string path = path_of(*info, tile);
-    const Shown shown = figure_of(p, info->device, tile.question);
     const ImVec2 top = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     const bool pale = shown.old || (shown.figure != nullptr && is_measuring(p, shown));

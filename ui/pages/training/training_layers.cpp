@@ -390,9 +390,7 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
   std::string text = pass_name(row.kernels, row.phase, several);
   if (!row.method.empty()) text += ", " + row.method;
   if (row.time.n == 0) return text + "\n" + tr("not timed yet");
-  add_row(text, tr("median"), format_seconds(row.time.median_s));
-  add_row(text, tr("p10 to p90"),
-          trf("{} to {}", format_seconds(row.time.p10_s), format_seconds(row.time.p90_s)));
+  add_percentiles(text, row.time);
   add_row(text, tr("steps"), std::to_string(row.time.n));
   if (row.flop > 0) {
     add_row(text, tr("speed"), gflops_text(row.gflops()));

@@ -261,6 +261,11 @@ std::string example_text(const MeasuredTransfer& s) {
              half_spread(s.time));
 }
 
+// "36.2 GB/s ±20 %"
+std::string speed_text(const MeasuredTransfer& s) {
+  return fmt::format("{} {}", gb_per_s_text(s.gb_per_s), half_spread(s.time));
+}
+
 // A level that no line describes, and the sample that stands for it.
 struct Example {
   const TransferLevel* level;
@@ -287,10 +292,9 @@ void fit_line(const Panel& p, const FitRow& row) {
   cell(p.ui, level.to_bytes > 0 ? format_bytes(level.to_bytes) : "");
   cell(p.ui, level.holds() ? format_seconds(level.latency_s) : "N/A", why);
   cell(p.ui,
-       level.holds() ? gb_per_s_text(level.gb_per_s)
-       : example != nullptr
-           ? fmt::format("{} {}", gb_per_s_text(example->gb_per_s), half_spread(example->time))
-           : "N/A",
+       level.holds()        ? gb_per_s_text(level.gb_per_s)
+       : example != nullptr ? speed_text(*example)
+                            : "N/A",
        why, example != nullptr && is_unsteady(*example));
   cell(p.ui, level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "N/A", why);
 }
@@ -330,8 +334,7 @@ void example_table(const Panel& p, const std::string& path, const std::vector<Ex
     cell(p.ui, tr(level->name), why_withheld(*level));
     cell(p.ui, format_bytes(s->bytes));
     cell(p.ui, format_seconds(s->time.median_s));
-    cell(p.ui, fmt::format("{} {}", gb_per_s_text(s->gb_per_s), half_spread(s->time)),
-         why_unsteady(*s), is_unsteady(*s));
+    cell(p.ui, speed_text(*s), why_unsteady(*s), is_unsteady(*s));
   }
   end_table(p.ui);
 }

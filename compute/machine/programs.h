@@ -46,7 +46,8 @@ class ProgramReader {
   // `root` replaces "/" in tests.
   explicit ProgramReader(std::string root = "");
 
-  // What was used since the previous call; nothing at the first one, and while no tick has passed.
+  // What was used since the previous call; nothing at the first one, and after less than a tenth
+  // of a second.
   std::optional<ProgramUse> read();
 
  private:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how fast the window is and what it costs, and checks the bars.
 
-  tests/bench/interface.py [--build build/release] [--only NAME,...] [--quick] [--rounds N]
+  tests/bench/interface.py [--build build/release] [--cores 2] [--only NAME,...] [--quick] [--rounds N]
 
   frame    CPU time of building a frame, without drawing it: every page with results, and Training with
            20 runs of 50,000 steps each; at 1280x720 and 2560x1440; the slowest page counts

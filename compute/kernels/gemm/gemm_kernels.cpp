@@ -22,7 +22,7 @@ using V = hn::Vec<D>;
 constexpr int kLine = 16;  // floats per cache line
 // Rows of B between the one in use and the one that is prefetched.
 constexpr std::int64_t kRowsToPrefetch = 16;
-// Whether B is prefetched while it is packed, and where TileArgs::fetches_b asks for it. Zen 3
+// Whether B is prefetched where TileArgs::fetches_b asks for it, not only while it is packed. Zen 3
 // loses up to a quarter of its peak by prefetching what L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
@@ -133,8 +133,8 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
   if (kLoadsParts && partial < kLanes) {
     AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
-  } else if (kFetchesB && (kPack || t.fetches_b)) {
-    AddTerms<kRows, kVecs, false, kPack, kFetchesB, A>(t, acc, kLanes);
+  } else if (kPack || (kFetchesB && t.fetches_b)) {
+    AddTerms<kRows, kVecs, false, kPack, kPack || kFetchesB, A>(t, acc, kLanes);
   } else {
     AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
   }

@@ -19,6 +19,7 @@
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_sanitizer.h"
+#include "tests/support/tiny_network.h"
 
 namespace lab {
 namespace {
@@ -177,7 +178,7 @@ class Division {
 
   std::unique_ptr<Trainer> trainer(const std::vector<Device>& devices, std::vector<double> shares) {
     TrainerOptions setup;
-    setup.model = "convnet";
+    setup.plan = test::tiny_plan;
     setup.batch = kBatch;
     setup.sgd.momentum = 0.9;
     setup.share_policy = SharePolicy::Listed;

@@ -16,26 +16,14 @@
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/tiny_network.h"
 
 namespace lab {
 namespace {
 
-// A network with running statistics whose steps take milliseconds.
-nn::NetworkPlan tiny_plan() {
-  nn::NetworkPlan plan("tiny", {1, 28, 28}, nn::WeightInit::FanInUniform);
-  const auto convolution = plan.declare_convolution("0", 1, 3, 3);
-  const auto norm = plan.declare_batch_norm("1", 3);
-  const auto linear = plan.declare_linear("2", 3, 10);
-  auto x = plan.average_pool(plan.input(), 7, 7);
-  x = plan.convolution_norm(x, convolution, {.stride = 1, .padding = 1}, norm, /*relu=*/true);
-  x = plan.flatten(plan.global_average_pool(x));
-  plan.linear(x, linear);
-  return plan;
-}
-
 TrainerOptions tiny_network() {
   TrainerOptions options;
-  options.plan = tiny_plan;
+  options.plan = test::tiny_plan;
   options.batch = 4;
   options.sgd.momentum = 0.9;
   options.bucket_bytes = 64;  // several buckets
@@ -175,6 +163,7 @@ TEST(GpuFaults, AStopEndsLongWorkSoon) {
         std::stop_source stop;
         TrainerOptions options;
         options.model = "resnet18";
+        options.width = 8;
         options.batch = 64;
         Trainer trainer(test::contexts_of(machine, devices), options, stop.get_token());
         std::chrono::steady_clock::time_point stopped;

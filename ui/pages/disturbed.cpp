@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "compute/core/events/half_range.h"
 #include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
 #include "ui/model/scaling_results.h"
@@ -135,11 +136,12 @@ void warning_sentence(const Panel& p, std::string_view path, std::string_view te
 }
 
 std::string half_spread(const Timing& t) {
-  if (t.median_s <= 0) return "";
-  if (t.n == 1) return tr("1 repetition");
-  constexpr double kMost = 0.5;  // a rate minus more than that says nothing
-  const double half = (t.p90_s - t.p10_s) / 2 / t.median_s;
-  return half > kMost ? "±50+ %" : "±" + percent(half);
+  return half_range(t.p10_s, t.p90_s, t.median_s, t.n);
+}
+
+std::string with_spread(const std::string& figure, const Timing& t) {
+  const std::string spread = half_spread(t);
+  return spread.empty() ? figure : fmt::format("{} ({})", figure, spread);
 }
 
 std::string why_unsteady(const Timing& t) {

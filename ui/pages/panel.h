@@ -118,9 +118,10 @@ void warning_key(const Panel& p, std::string_view path, std::string_view text,
 void unsteady_key(const Panel& p, std::string_view path, std::string_view more = {});
 // A sentence with the mark before it.
 void warning_sentence(const Panel& p, std::string_view path, std::string_view text);
-// "±12 %": half of the range from p10 to p90, as a share of the median; "±50+ %"; "1
-// repetition".
+// half_range() of a time.
 std::string half_spread(const Timing& time);
+// "36.2 GB/s (±20 %)".
+std::string with_spread(const std::string& figure, const Timing& time);
 // Why a time is_unsteady(); empty if it is steady.
 std::string why_unsteady(const Timing& time);
 // A button that sends the command of the results shown.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/core/events/half_range.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 
@@ -102,10 +103,10 @@ std::string value_text(const TourFigure& figure) {
 
 std::string spread_text(const TourFigure& f) {
   if (!f.missing.empty() || f.n == 0 || f.median <= 0) return {};
-  if (f.n == 1) return tr("one measurement");
-  const std::string spread = share_text((f.high - f.low) / 2 / f.median);
+  const std::string spread = half_range(f.low, f.high, f.median, f.n);
+  if (f.n == 1) return spread;
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
-  const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, ±{}", f.n, spread);
+  const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, {}", f.n, spread);
   return f.unstable && f.complete ? trf("{}, unsteady", text) : text;
 }
 

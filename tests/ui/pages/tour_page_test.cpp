@@ -129,6 +129,11 @@ TEST(TourPage, TextsNameTheSpreadOrTheReason) {
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %, unsteady");
   copy.complete = false;
   EXPECT_EQ(spread_text(copy), "median of 31, ±3.5 %") << "no verdict before the end";
+  TourFigure once = copy, wide = copy;
+  once.n = 1;
+  EXPECT_EQ(spread_text(once), "1 repetition");
+  wide.high = 3 * wide.median;
+  EXPECT_EQ(spread_text(wide), "median of 31, over ±50 %");
   EXPECT_NE(sentence_of(copy).find("9.00 µs"), std::string::npos) << "all threads";
   copy.missing = "no room";
   EXPECT_EQ(spread_text(copy) + percentiles_text(copy), "");

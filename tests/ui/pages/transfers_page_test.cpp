@@ -320,7 +320,7 @@ TEST(TransferMatrix, MarksUnsteadyCopiesWithTheirSpread) {
   model.apply(event(2, 6, JobFinished{}));
   Lab lab(std::move(model), 1, kWide);
   lab.open(Page::Transfers);
-  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50.0 ±50+ %");
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "50.0 (over ±50 %)");
   lab.click("transfers/matrix/cpu:0/cpu:1");
   EXPECT_TRUE(lab.visible("transfers/mark_key"));
 }
@@ -358,7 +358,7 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   EXPECT_NE(rough->label.find("where no straight line describes the times"), std::string::npos)
       << rough->label;
   const std::string example = value(lab, "transfers/cost/2/0");
-  for (const char* part : {"memory", "1.00 MiB", "35.0 µs", "GB/s ±7.5 %"}) {
+  for (const char* part : {"memory", "1.00 MiB", "35.0 µs", "GB/s (±7.5 %)"}) {
     EXPECT_NE(example.find(part), std::string::npos) << example;
   }
   EXPECT_FALSE(lab.visible("transfers/fit_table"));

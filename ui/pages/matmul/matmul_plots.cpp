@@ -45,9 +45,9 @@ std::string kernels_text(const Panel& p, const MatmulResults& results, const Ker
   std::ranges::stable_sort(samples, std::ranges::greater{}, &MatmulSample::gflops);
   std::string text = fmt::format("N = {}", sample.n);
   for (const MatmulSample* s : samples) {
-    std::string speed = gflops_text(s->gflops);
-    if (is_unsteady(s->time)) speed += ", " + half_spread(s->time);
-    add_row(text, kernel_title(p, s->device, s->kernel), speed);
+    const std::string speed = gflops_text(s->gflops);
+    add_row(text, kernel_title(p, s->device, s->kernel),
+            is_unsteady(s->time) ? with_spread(speed, s->time) : speed);
   }
   return text + fmt::format("\n\n{}\n{}", kernel_title(p, hovered.device, hovered.name),
                             timing_text(sample.time));

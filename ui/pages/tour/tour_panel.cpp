@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/core/events/half_range.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/form_devices.h"
@@ -211,9 +212,8 @@ void no_figure(const Panel& p) {
   caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
 }
 
-// Half of the range from p10 to p90, relative to the median: "±25 %".
-std::string half_range(const TourFigure& figure) {
-  return "±" + percent((figure.high - figure.low) / 2 / figure.median);
+std::string half_range_of(const TourFigure& figure) {
+  return half_range(figure.low, figure.high, figure.median, figure.n);
 }
 
 bool has_spread(const TourFigure& figure) {
@@ -225,7 +225,7 @@ bool has_spread(const TourFigure& figure) {
 bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure, bool marked) {
   if (!has_spread(figure) || (figure.value != figure.median && !marked)) return false;
   ImFont* const font = p.ui.fonts.caption;
-  const std::string text = half_range(figure);
+  const std::string text = half_range_of(figure);
   const float gap = p.ui.px(6), mark = p.ui.px(18);
   const float end = ImGui::GetWindowPos().x + ImGui::GetContentRegionMax().x;
   if (ImGui::GetItemRectMax().x + gap + text_size(font, text).x + mark > end) return false;
@@ -342,7 +342,8 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
       if (shown.figure != nullptr) {
         if (figure_value(p, path, shown, font, true)) {
           if (!spreads.empty()) spreads += ", ";
-          spreads += fmt::format("{} {}", lab::to_string(info->device), half_range(*shown.figure));
+          spreads +=
+              fmt::format("{} {}", lab::to_string(info->device), half_range_of(*shown.figure));
         }
       } else {
         number(p.ui, "–", font);

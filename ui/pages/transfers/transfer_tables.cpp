@@ -39,13 +39,13 @@ bool has_unsteady_copies(const TransferResults& results, const std::vector<Devic
   return false;
 }
 
-// "35.1", of an unsteady sample "35.1 ±12 %" if it fits beside the mark.
+// "35.1", of an unsteady sample "35.1 (±12 %)" if it fits beside the mark.
 std::string cell_text(const Ui& ui, const MeasuredTransfer& s, float width) {
   std::string text = times_text(s.gb_per_s);
   if (!is_unsteady(s)) return text;
-  std::string with_spread = fmt::format("{} {}", text, half_spread(s.time));
-  const float wide = text_size(ui.fonts.caption, with_spread).x + ui.px(kWarningSide + 4);
-  return wide <= width ? with_spread : text;
+  std::string both = with_spread(text, s.time);
+  const float wide = text_size(ui.fonts.caption, both).x + ui.px(kWarningSide + 4);
+  return wide <= width ? both : text;
 }
 
 // A press shows the curves of the pair.
@@ -255,15 +255,15 @@ const MeasuredTransfer* example_of(const TransferCase& c, const TransferLevel& l
   return within.empty() ? nullptr : within[within.size() / 2];
 }
 
-// "1.00 MiB in 29.0 µs, ±20 %"
+// "1.00 MiB in 29.0 µs (±20 %)"
 std::string example_text(const MeasuredTransfer& s) {
-  return trf("{} in {}, {}", format_bytes(s.bytes), format_seconds(s.time.median_s),
-             half_spread(s.time));
+  return trf("{} in {}", format_bytes(s.bytes),
+             with_spread(format_seconds(s.time.median_s), s.time));
 }
 
-// "36.2 GB/s ±20 %"
+// "36.2 GB/s (±20 %)"
 std::string speed_text(const MeasuredTransfer& s) {
-  return fmt::format("{} {}", gb_per_s_text(s.gb_per_s), half_spread(s.time));
+  return with_spread(gb_per_s_text(s.gb_per_s), s.time);
 }
 
 // A level that no line describes, and the sample that stands for it.

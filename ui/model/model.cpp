@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/job_result.h"
@@ -175,7 +176,9 @@ void Model::on(const Event& e, const JobStarted& p) {
                              .error = {},
                              .code = Errc::Internal,
                              .seconds = 0,
+                             .programs = {},
                              .said = {}};
+  if (programs_) state_of(page).programs = disturbers(*programs_);
   if (const auto* c = std::get_if<StartTransfers>(&p.command)) transfers_.start(*c, e.t_s);
   if (const auto* c = std::get_if<StartMatmul>(&p.command)) matmul_.start(*c, e.t_s);
   if (const auto* c = std::get_if<StartScaling>(&p.command)) start_scaling(*c, e.t_s);

@@ -65,7 +65,9 @@ struct PageState {
   Errc code = Errc::Internal;         // kind of failure, when Failed
   double seconds = 0;                 // duration of the job, when Done or Failed
   double others = 0;                  // as CoresShared::others, when Done and notable
-  std::string said;                   // last Info line of the job's log
+  // Other programs that used the cores just before the job, the busiest first, if they were read.
+  std::vector<std::string> programs = {};
+  std::string said;  // last Info line of the job's log
 };
 
 inline constexpr std::size_t kMaxStatements = 100;

@@ -65,25 +65,36 @@ void busy_cores_note(const Panel& p) {
   record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
 }
 
-void others_note(const Panel& p, std::string_view path, double share, Figures figures) {
-  if (share <= 0) return;
+namespace {
+
+std::string others_text(double share, Figures figures) {
   const std::string took = percent(share);
   switch (figures) {
     case Figures::Unmarked:
-      note_box(p.ui, path,
-               trf("Other programs or the host took {} of the cores' time during this run.", took));
-      break;
+      return trf("Other programs or the host took {} of the cores' time during this run.", took);
     case Figures::Steady:
-      note_box(
-          p.ui, path,
-          trf("Other programs or the host took {} of the cores' time; no figure is marked.", took));
-      break;
-    case Figures::Marked:
-      warning_box(p.ui, path,
-                  trf("Other programs or the host took {} of the cores' time: marked figures may "
-                      "be too low.",
-                      took));
-      break;
+      return trf("Other programs or the host took {} of the cores' time; no figure is marked.",
+                 took);
+    case Figures::Marked: break;
+  }
+  return trf(
+      "Other programs or the host took {} of the cores' time: marked figures may be too low.",
+      took);
+}
+
+}  // namespace
+
+void others_note(const Panel& p, std::string_view path, double share, Figures figures,
+                 std::span<const std::string> programs) {
+  if (share <= 0) return;
+  std::string text = others_text(share, figures);
+  if (!programs.empty()) {
+    text += " " + trf("Busiest just before: {}.", fmt::format("{}", fmt::join(programs, tr(", "))));
+  }
+  if (figures == Figures::Marked) {
+    warning_box(p.ui, path, text);
+  } else {
+    note_box(p.ui, path, text);
   }
 }
 

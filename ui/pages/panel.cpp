@@ -281,7 +281,7 @@ void outcome_notes(const Panel& p, Page page, Figures figures) {
   // A lesson keeps it with its results, the Scaling page says it with the figures, and the Memory
   // page times nothing.
   if (page != Page::Learn && page != Page::Scaling && page != Page::Memory) {
-    others_note(p, std::string(key_of(page)) + "/others", state.others, figures);
+    others_note(p, std::string(key_of(page)) + "/others", state.others, figures, state.programs);
   }
   stopped_note(p, page);
 }
@@ -297,7 +297,7 @@ void disturbed_run_note(const Panel& p, Page page, Figures figures) {
   const std::string key = key_of(page), again = key + "/measure_again";
   Row row(p.ui, {1, -button_width(p.ui, tr("Measure again"))});
   row.next();
-  others_note(p, key + "/others", state.others, figures);
+  others_note(p, key + "/others", state.others, figures, state.programs);
   row.next();
   measure_again_button(p, again, as_command(*state.command));
 }

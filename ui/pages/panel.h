@@ -102,9 +102,9 @@ inline constexpr const char* kKeptByRestart = LAB_TEXT(
 // Whether the page marks figures that varied, and has marked one of those shown.
 enum class Figures { Unmarked, Steady, Marked };
 // Says that other programs used the cores during a run, and which figures that concerns; nothing
-// for a share of 0.
+// for a share of 0. `programs`: as PageState::programs.
 void others_note(const Panel& p, std::string_view path, double share,
-                 Figures figures = Figures::Unmarked);
+                 Figures figures = Figures::Unmarked, std::span<const std::string> programs = {});
 inline constexpr float kWarningSide = 14;  // of the mark of a disturbed figure, units
 // Draws the mark with its left edge at `left_middle`.
 void draw_warning(const Ui& ui, ImVec2 left_middle);

@@ -274,6 +274,25 @@ TEST(TourPage, SaysWhenOtherProgramsTookTheCores) {
   EXPECT_NE(note->label.find("31 %"), std::string::npos);
 }
 
+TEST(TourPage, NamesTheProgramsThatWereBusyBeforeIt) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  Telemetry reading;
+  reading.programs =
+      ProgramUse{.busiest = {{.name = "cc1plus", .cores = 0.8}, {.name = "idle", .cores = 0.001}}};
+  model.apply(event(0, 299, reading));
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  model.apply(event(1, 301, tour_figure(cpu(), TourQuestion::Peak)));
+  model.apply(event(0, 318, Telemetry{}));  // read long ago
+  model.apply(event(1, 320, CoresShared{0.31}));
+  model.apply(event(1, 320, JobFinished{Outcome::Done, 20, ""}));
+  Lab lab(std::move(model));
+  lab.open(Page::Tour);
+  const WidgetRect* note = lab.backend.find("tour/others");
+  ASSERT_NE(note, nullptr);
+  EXPECT_TRUE(note->label.ends_with("no figure is marked. Busiest just before: cc1plus."))
+      << note->label;
+}
+
 TEST(TourPage, MarksDisturbedFigures) {
   ui::Model model = make_scene(Page::Tour, Scene::Empty);
   model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));

@@ -55,7 +55,7 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
 }
 
 constexpr double kShortest_s = 0.02;
-// Until the second reading, which is the first with rates.
+// Until the second reading, which is the first with rates, and the least before one on request.
 constexpr double kFirst_s = 0.25;
 // Between readings of all processes; a little less, since telemetry comes at whole seconds.
 constexpr double kPrograms_s = 1.9;
@@ -329,13 +329,13 @@ void TelemetrySampler::loop(std::stop_token stop) {
 
     std::unique_lock lock(mutex_);
     const auto interval = [&] {
-      const double shown_s = readings == 1 ? std::min(interval_s_, kFirst_s) : interval_s_;
+      const bool soon = readings == 1 || wanted_;
+      const double shown_s = soon ? std::min(interval_s_, kFirst_s) : interval_s_;
       return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(shown_s));
     };
-    while (!stop.stop_requested() && !wanted_ && Clock::now() - begin < interval()) {
-      const auto end = begin + interval();
-      const double waited_for = interval_s_;
-      changed_.wait_until(lock, stop, end, [&] { return wanted_ || interval_s_ != waited_for; });
+    while (!stop.stop_requested() && Clock::now() - begin < interval()) {
+      const auto waited_for = interval();
+      changed_.wait_until(lock, stop, begin + waited_for, [&] { return interval() != waited_for; });
     }
     wanted_ = false;
     watched = programs_watched_;

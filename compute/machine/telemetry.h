@@ -48,7 +48,8 @@ class TelemetrySampler {
 
   // The new interval counts from the last reading; at least 20 ms.
   void set_interval(double interval_s);
-  // Reads at once, then at the interval again.
+  // Reads as soon as the last reading is a quarter of a second old, since rates need some time;
+  // then at the interval again.
   void read_now();
   // While on, a reading tells every two seconds which programs use the cores.
   void watch_programs(bool on);

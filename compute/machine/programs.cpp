@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <span>
+#include <sstream>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -20,6 +24,7 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t kLeastElapsedTicks = 10;      // of 10 ms: shares within a tenth
+constexpr std::int64_t kStuckTicks = 100;            // without which /proc/stat does not advance
 constexpr std::uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD
 
 using Buffer = std::array<char, 4096>;
@@ -72,6 +77,27 @@ BusyCores busy_between(const std::map<int, CoreTicks>& before,
   }
   if (sum.ticks > 0) sum.cores = static_cast<double>(busy) / static_cast<double>(sum.ticks);
   return sum;
+}
+
+// This process as that /proc numbers it, which may be that of another PID namespace; 0 if it does
+// not have it.
+std::int64_t own_process(const std::string& root) {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(root + "/proc/self", error);
+  return error ? 0 : whole_number<std::int64_t>(target.string()).value_or(0);
+}
+
+// Whether /proc is mounted so that it hides the processes of other users.
+bool hides_users(const std::string& root) {
+  std::istringstream lines(read_text(root + "/proc/mounts").value_or(""));
+  bool hides = false;
+  std::string source, folder, type, options, rest;
+  while (lines >> source >> folder >> type >> options && std::getline(lines, rest)) {
+    if (folder != "/proc") continue;  // the last mount on it counts
+    hides = options.find("hidepid=") != options.npos && options.find("hidepid=0") == options.npos &&
+            options.find("hidepid=off") == options.npos;
+  }
+  return hides;
 }
 
 std::vector<std::int64_t> process_ids(const std::string& root) {
@@ -155,7 +181,15 @@ ProgramUse sum_programs(const std::vector<UsedProcess>& processes, double busy_c
   return use;
 }
 
-ProgramReader::ProgramReader(std::string root) : root_(std::move(root)) {}
+std::int64_t ticks_since_boot() {
+  timespec t{};
+  if (::clock_gettime(CLOCK_BOOTTIME, &t) != 0) return 0;
+  const std::int64_t per_s = ::sysconf(_SC_CLK_TCK);
+  return t.tv_sec * per_s + t.tv_nsec * per_s / 1'000'000'000;
+}
+
+ProgramReader::ProgramReader(std::string root, std::function<std::int64_t()> clock)
+    : root_(std::move(root)), ticks_since_boot_(std::move(clock)) {}
 
 bool ProgramReader::rests(std::int64_t pid) const {
   constexpr std::int64_t kSeldom = 3;
@@ -164,14 +198,22 @@ bool ProgramReader::rests(std::int64_t pid) const {
          pid % kSeldom != readings_ % kSeldom;
 }
 
-bool ProgramReader::update(std::int64_t pid, bool& hidden) {
+// Only what it used since the previous reading counts, which is unknown of an older process.
+void ProgramReader::begin(Known& one, const ProcessStat& stat) const {
+  one = {};
+  const bool is_younger = stat.started >= earlier_;
+  one.clock = is_younger ? before_ : clock_;
+  one.stat.ticks = is_younger ? 0 : stat.ticks;
+}
+
+bool ProgramReader::update(std::int64_t pid) {
   Buffer buffer;
   const auto text = read_start(fmt::format("{}/proc/{}/stat", root_, pid), buffer);
-  if (!text && (errno == EACCES || errno == EPERM)) hidden = true;
+  if (!text && (errno == EACCES || errno == EPERM)) refused_ = pid;
   std::optional<ProcessStat> stat = text ? parse_process_stat(*text) : std::nullopt;
   if (!stat) return false;
   Known& one = known_[pid];
-  if (one.found == 0 || one.stat.started != stat->started) one = {.clock = before_};
+  if (one.found == 0 || one.stat.started != stat->started) begin(one, *stat);
   const auto passed = static_cast<double>(clock_ - one.clock);
   one.cores = passed <= 0 ? 0 : static_cast<double>(stat->ticks - one.stat.ticks) / passed;
   one.cores = std::clamp(one.cores, 0.0, static_cast<double>(cores_.size()));
@@ -186,7 +228,7 @@ bool ProgramReader::update(std::int64_t pid, bool& hidden) {
 
 UsedProcess ProgramReader::used(std::int64_t pid) const {
   const Known& one = known_.at(pid);
-  const ProgramKind kind = pid == ::getpid() ? ProgramKind::Lab
+  const ProgramKind kind = pid == own_       ? ProgramKind::Lab
                            : one.stat.kernel ? ProgramKind::Kernel
                                              : ProgramKind::Other;
   return {.pid = pid,
@@ -196,29 +238,48 @@ UsedProcess ProgramReader::used(std::int64_t pid) const {
           .memory_bytes = one.stat.resident_pages * ::sysconf(_SC_PAGESIZE)};
 }
 
+// With hidepid, /proc lists no processes of other users, or refuses to show them.
+std::string ProgramReader::why_hidden(const std::vector<std::int64_t>& ids) const {
+  const bool has_first = std::ranges::find(ids, 1) != ids.end();
+  if (refused_ == 0 && has_first) return {};
+  if (hides_users(root_)) {
+    return tr("Programs of other users are not visible: /proc is mounted with the option hidepid.");
+  }
+  return refused_ == 0
+             ? std::string(tr("Some programs may not be visible: /proc does not list process 1."))
+             : trf("Some programs are not visible: reading /proc/{}/stat is not permitted.",
+                   refused_);
+}
+
 std::optional<ProgramUse> ProgramReader::read() {
   std::map<int, CoreTicks> now = read_core_ticks(root_);
   if (now.empty()) return ProgramUse{.unread = tr("/proc/stat cannot be read")};
   const BusyCores busy = busy_between(cores_, now);
-  if (readings_ > 0 && busy.ticks < kLeastElapsedTicks) return {};
+  const std::int64_t boot_ticks = ticks_since_boot_();
+  if (readings_ > 0 && busy.ticks < kLeastElapsedTicks) {
+    if (boot_ticks - now_ < kStuckTicks) return {};
+    return ProgramUse{.unread = tr("the times in /proc/stat do not advance")};
+  }
   const std::vector<std::int64_t> ids = process_ids(root_);
   if (ids.empty()) return ProgramUse{.unread = tr("/proc lists no processes")};
   ++readings_;
   before_ = clock_;
   clock_ += busy.ticks;
   cores_ = std::move(now);
-  // With hidepid=2, /proc does not list the processes of other users, and so not the first one.
-  bool hidden = std::ranges::find(ids, 1) == ids.end();
+  earlier_ = now_;
+  now_ = boot_ticks;
+  own_ = own_process(root_);
+  refused_ = 0;
   std::vector<UsedProcess> processes;
   for (const std::int64_t pid : ids) {
-    if (!rests(pid) && !update(pid, hidden)) continue;  // it has ended, or is hidden
+    if (!rests(pid) && !update(pid)) continue;  // it has ended, or is hidden
     known_.at(pid).found = readings_;
     processes.push_back(used(pid));
   }
   std::erase_if(known_, [this](const auto& entry) { return entry.second.found != readings_; });
   if (readings_ == 1) return {};
   ProgramUse use = sum_programs(processes, busy.cores);
-  use.hidden = hidden;
+  use.hidden = why_hidden(ids);
   return use;
 }
 

@@ -36,8 +36,7 @@ std::string disturbers_text(const Model& model) {
 }  // namespace
 
 bool shows_programs(const Model& model, const ViewState& view) {
-  if (view.page == Page::Devices) return true;
-  return times_something(view.page) && !model.job() && are_cores_busy(model.core_use());
+  return view.names_programs && !(model.job() && entry_of(model.job()->page).timed);
 }
 
 void busy_cores_note(const Panel& p) {
@@ -48,6 +47,7 @@ void busy_cores_note(const Panel& p) {
   if (!times_something(page) || busy(p)) return;
   if (page == Page::Learn && !shows_timed_lesson(p)) return;
   if (!are_cores_busy(use)) return;
+  p.view.names_programs = true;
   const std::string cores = of_cores(p.model, others);
   const std::string names = disturbers_text(p.model);
   constexpr double kMostly = 0.8;  // of what others take

@@ -166,6 +166,7 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const std::size_t sent_before = out.size();
   view.cursor.begin_frame();
+  view.names_programs = false;
   const std::pair now(view.page, model.job() ? model.job()->id : JobId{});
   watch_pointer(ui, now != view.drawn);
   view.drawn = now;

@@ -42,6 +42,7 @@ struct ViewState {
   std::int64_t shown_save = 0;                // Model::saved() that the notice is about
   double saved_until_s = 0;                   // when that notice disappears, Ui::time_s
   bool to_top = false;                        // the page scrolls to its top in the next frame
+  bool names_programs = false;                // the frame lists or names busy programs
   JobId paused_job = 0;                       // job paused from here, if any
   JobId stopping_job = 0;                     // asked to stop after its epoch
   std::int64_t sent_after = -1;               // Model::jobs_started() when the last job was sent
@@ -60,7 +61,8 @@ struct ViewState {
 // the view, and appends commands. Never waits and never allocates device memory.
 void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out);
 
-// Whether the view names programs that use the cores: only then are all processes read.
+// Whether all processes are to be read: only where the last frame names those that use the cores,
+// and not while a job measures times, which that would disturb.
 bool shows_programs(const Model& model, const ViewState& view);
 
 // The state kept between starts, as flat text keys ("page", "scale", "training.batch"). load_view

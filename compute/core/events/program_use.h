@@ -29,7 +29,7 @@ struct ProgramUse {
   // Hardware threads that something else kept busy: the programs beyond `busiest`, those that have
   // ended since the last reading, and those that this process cannot see.
   double rest_cores = 0;
-  bool hidden = false;  // the processes of other users cannot be read
+  std::string hidden = {};  // why not all programs are visible; empty: they are
 };
 
 }  // namespace lab

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string>
 
 #include "compute/core/events/program_text.h"
 #include "tests/compute/machine/fake_root.h"
@@ -111,10 +112,17 @@ TEST(Programs, NamesThoseThatDisturb) {
 
 class FakeProcesses {
  public:
-  FakeProcesses() { ticks(0, 0); }
-  std::string root() const { return root_.path(); }
+  static constexpr std::int64_t kSelf = 4194305, kBegin = 1000;
+  FakeProcesses() {
+    ticks(0, 0);
+    std::filesystem::create_symlink(std::to_string(kSelf), root_.path() + "/proc/self");
+  }
+  ProgramReader reader() {
+    return ProgramReader(root_.path(), [this] { return boot_ticks_; });
+  }
   // Ticks of each of two cores since the start, and those in which both together were busy.
   void ticks(int all, int busy) {
+    boot_ticks_ = kBegin + all;
     root_.file("proc/stat", fmt::format("cpu0 {} 0 0 {} 0 0 0 0\ncpu1 0 0 0 {} 0 0 0 0\n", busy,
                                         all - busy, all));
   }
@@ -125,27 +133,29 @@ class FakeProcesses {
     std::filesystem::remove_all(root_.path() + fmt::format("/proc/{}", pid));
   }
   FakeRoot& files() { return root_; }
+  void pass(std::int64_t ticks) { boot_ticks_ += ticks; }  // that /proc/stat does not count
 
  private:
   FakeRoot root_;
+  std::int64_t boot_ticks_ = 0;
 };
 
 TEST(ProgramReader, CountsWhatWasUsedSinceTheLastReading) {
   FakeProcesses fake;
-  const std::int64_t own = ::getpid();
+  constexpr std::int64_t own = FakeProcesses::kSelf;
   fake.process(1, "init", 9000);
   fake.process(own, "lab", 100);
   fake.process(own + 1, "ends", 50);
   fake.process(own + 2, "again", 5000);
-  fake.files().file("proc/self/stat", "not a process").folder("proc/77");
-  ProgramReader reader(fake.root());
+  fake.files().file("proc/sys/stat", "not a process").folder("proc/77");
+  ProgramReader reader = fake.reader();
   EXPECT_FALSE(reader.read()) << "nothing to compare with";
   EXPECT_FALSE(reader.read()) << "no tick has passed";
   fake.ticks(200, 190);
   fake.process(own, "lab", 120);
   fake.end(own + 1);
-  fake.process(own + 2, "again", 40, 600);  // another process with the same number
-  fake.process(own + 3, "new", 100, 610);
+  fake.process(own + 2, "again", 40, 1050);  // another process with the same number
+  fake.process(own + 3, "new", 100, 1010);
   const auto use = reader.read();
   ASSERT_TRUE(use);
   ASSERT_EQ(use->busiest.size(), 4U);
@@ -157,7 +167,28 @@ TEST(ProgramReader, CountsWhatWasUsedSinceTheLastReading) {
   EXPECT_DOUBLE_EQ(use->busiest[2].cores, 0.1);
   EXPECT_EQ(use->busiest[2].memory_bytes, 256 * ::sysconf(_SC_PAGESIZE));
   EXPECT_NEAR(use->rest_cores, 0.95 - 0.8, 1e-9);
-  EXPECT_FALSE(use->hidden);
+  EXPECT_EQ(use->hidden, "");
+}
+
+TEST(ProgramReader, CountsAnOlderProcessFromItsFirstReadingOnly) {
+  FakeProcesses fake;
+  fake.process(1, "init", 0);
+  ProgramReader reader = fake.reader();
+  reader.read();
+  fake.ticks(100, 100);
+  fake.process(30, "daemon", 500'000, 999);  // was not readable before
+  fake.process(31, "young", 50, 1000);
+  const auto first = reader.read();
+  ASSERT_EQ(first->busiest.size(), 3U);
+  EXPECT_EQ(first->busiest[0].name, "young");
+  EXPECT_DOUBLE_EQ(first->busiest[0].cores, 0.5);
+  EXPECT_DOUBLE_EQ(first->busiest[1].cores, 0);
+  EXPECT_DOUBLE_EQ(first->rest_cores, 0.5);
+  fake.ticks(200, 200);
+  fake.process(30, "daemon", 500'075, 999);
+  const auto second = reader.read();
+  EXPECT_EQ(second->busiest[0].name, "daemon");
+  EXPECT_DOUBLE_EQ(second->busiest[0].cores, 0.75);
 }
 
 TEST(ProgramReader, FindsAnIdleProcessThatBecomesBusy) {
@@ -165,7 +196,7 @@ TEST(ProgramReader, FindsAnIdleProcessThatBecomesBusy) {
     FakeProcesses fake;
     fake.process(1, "init", 0);
     fake.process(pid, "cc1", 0);
-    ProgramReader reader(fake.root());
+    ProgramReader reader = fake.reader();
     reader.read();
     fake.ticks(100, 0);
     EXPECT_DOUBLE_EQ(reader.read()->busiest.at(0).cores, 0);
@@ -186,7 +217,7 @@ TEST(ProgramReader, FindsAnIdleProcessThatBecomesBusy) {
 TEST(ProgramReader, ReadsTheNameAgainAfterExec) {
   FakeProcesses fake;
   fake.process(1, "sh", 0);
-  ProgramReader reader(fake.root());
+  ProgramReader reader = fake.reader();
   reader.read();
   fake.process(1, "cc1plus", 10);
   fake.ticks(100, 10);
@@ -197,12 +228,51 @@ TEST(ProgramReader, SaysWhatItCannotRead) {
   FakeRoot nothing;
   EXPECT_EQ(ProgramReader(nothing.path()).read()->unread, "/proc/stat cannot be read");
   FakeProcesses fake;
-  EXPECT_EQ(ProgramReader(fake.root()).read()->unread, "/proc lists no processes");
+  EXPECT_EQ(fake.reader().read()->unread, "/proc lists no processes");
   fake.process(4000, "lab", 10);
-  ProgramReader reader(fake.root());
+  ProgramReader reader = fake.reader();
   reader.read();
+  fake.pass(99);
+  EXPECT_FALSE(reader.read()) << "too soon to tell";
+  fake.pass(1);
+  EXPECT_EQ(reader.read()->unread, "the times in /proc/stat do not advance");
   fake.ticks(100, 10);
-  EXPECT_TRUE(reader.read()->hidden) << "of a process that runs since the start, nothing is seen";
+  EXPECT_EQ(reader.read()->unread, "") << "once they do";
+}
+
+TEST(ProgramReader, BlamesHidepidOnlyWhereProcIsMountedWithIt) {
+  const auto hidden = [](const char* options) {
+    FakeProcesses fake;
+    fake.process(4000, "lab", 10);  // no process 1, which runs since the start
+    fake.files().file(
+        "proc/mounts",
+        std::string("/dev/vda / ext4 rw,hidepid=2 0 0\nproc /proc proc ") + options + " 0 0\n");
+    ProgramReader reader = fake.reader();
+    reader.read();
+    fake.ticks(100, 10);
+    return reader.read()->hidden;
+  };
+  constexpr const char* kOption =
+      "Programs of other users are not visible: /proc is mounted with the option hidepid.";
+  constexpr const char* kUnknown =
+      "Some programs may not be visible: /proc does not list process 1.";
+  EXPECT_EQ(hidden("rw,nosuid,hidepid=2"), kOption);
+  EXPECT_EQ(hidden("rw,nosuid,gid=4,hidepid=invisible"), kOption);
+  for (const char* options : {"rw,nosuid", "rw,hidepid=0", "rw,hidepid=off"}) {
+    EXPECT_EQ(hidden(options), kUnknown) << options;
+  }
+}
+
+TEST(ProgramReader, FindsItselfInTheProcThatItReads) {
+  FakeProcesses fake;
+  fake.process(1, "init", 0);
+  fake.process(::getpid(), "another", 0);  // this number in another PID namespace
+  ProgramReader reader = fake.reader();
+  reader.read();
+  fake.ticks(100, 0);
+  const auto use = reader.read();
+  EXPECT_TRUE(std::ranges::none_of(
+      use->busiest, [](const Program& one) { return one.kind == ProgramKind::Lab; }));
 }
 
 TEST(ProgramReader, FindsThisProcess) {

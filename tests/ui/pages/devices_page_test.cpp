@@ -61,10 +61,77 @@ TEST(DevicesPage, BusyCoresNameTheProgramsThatUseThem) {
   EXPECT_EQ(lab.backend.find("matmul/busy_cores")->label,
             "Other programs use 1.9 of 4 cores now: cc1plus, firefox. Results will vary.");
   EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
-  lab.view.page = Page::Log;
+  lab.open(Page::Log);
   EXPECT_FALSE(ui::shows_programs(lab.model, lab.view)) << "no page names them";
-  lab.view.page = Page::Devices;
+  lab.open(Page::Devices);
   EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
+  lab.click("devices/list/absent/0");
+  EXPECT_FALSE(ui::shows_programs(lab.model, lab.view)) << "another card is in its place";
+}
+
+TEST(DevicesPage, ProgramsAreNotReadOutOfSight) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 560});
+  lab.open(Page::Devices);
+  EXPECT_FALSE(ui::shows_programs(lab.model, lab.view));
+  lab.scroll(-20);
+  EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
+}
+
+TEST(DevicesPage, ProgramsAreNotReadWhileAJobMeasuresTimes) {
+  for (const Page job : {Page::Matmul, Page::Training}) {
+    Lab lab(make_scene(job, Scene::Running), 1, {1280, 2400});
+    lab.open(Page::Devices);
+    const bool timed = job == Page::Matmul;
+    EXPECT_NE(ui::shows_programs(lab.model, lab.view), timed) << ui::key_of(job);
+    EXPECT_EQ(lab.visible("devices/programs/waiting"), timed);
+  }
+}
+
+TEST(DevicesPage, ProgramsAreNotReadForALessonWithoutTimes) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty));
+  for (int second = 1; second < 10; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), 1000 + second, 1);
+    one.others = OtherLoad{.programs = 3.9, .host = 0, .threads = 4};
+    lab.model.apply(event(0, 1000 + second, one));
+  }
+  lab.open(Page::Learn);
+  ASSERT_TRUE(ui::shows_programs(lab.model, lab.view));
+  for (const LessonInfo& lesson : lab.model.lessons()) {
+    lab.view.forms.learn.lesson = lesson.name;
+    lab.frames(6);
+    EXPECT_EQ(ui::shows_programs(lab.model, lab.view), lab.visible("learn/busy_cores"));
+    if (!lesson.timed) {
+      EXPECT_FALSE(ui::shows_programs(lab.model, lab.view)) << lesson.name;
+    }
+  }
+}
+
+TEST(DevicesPage, TheChartHasOneHeightWhateverIsSelected) {
+  for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{1920, 1080}, ImVec2{2560, 1440}}) {
+    Lab lab(make_scene(Page::Devices, Scene::Done), 1, size);
+    lab.open(Page::Devices);
+    const auto height = [&] {
+      const WidgetRect* chart = lab.backend.find("devices/chart");
+      return chart->max.y - chart->min.y;
+    };
+    const float selected = height();
+    lab.click("devices/list/absent/0");
+    lab.frames(4);
+    EXPECT_EQ(height(), selected);
+  }
+}
+
+TEST(DevicesPage, WarnsOfMoreDevicesThanCores) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 1400});  // of two cores each
+  lab.open(Page::Devices);
+  lab.view.forms.devices.cpu_devices_edited = true;
+  lab.view.forms.devices.cpu_devices = 4;
+  lab.frames(4);
+  EXPECT_FALSE(lab.visible("devices/shared_cores"));
+  lab.view.forms.devices.cpu_devices = 9;
+  lab.frames(4);
+  EXPECT_EQ(lab.backend.find("devices/shared_cores")->label,
+            "9 devices share 4 cores: work on one slows the others.");
 }
 
 TEST(DevicesPage, ProgramsAreNotReadForPagesWhileTheCoresAreIdle) {
@@ -100,7 +167,7 @@ TEST(DevicesPage, DevicesListTheProgramsThatUseTheCores) {
   EXPECT_EQ(row(5), "\tall others (31)\t0.25\t");
   EXPECT_FALSE(lab.visible("devices/programs/hidden"));
   ProgramUse hidden = two_programs();
-  hidden.hidden = true;
+  hidden.hidden = "Some programs may not be visible: /proc does not list process 1.";
   read(hidden);
   EXPECT_TRUE(lab.visible("devices/programs/hidden"));
   read(ProgramUse{.unread = "/proc lists no processes"});

@@ -151,7 +151,7 @@ struct Lines {
     plot::Series s;
     s.label = shared ? tr("main memory") : entry.name;
     s.color = shared ? ui.theme->text : entry.color;
-    s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.line = shared ? plot::Line::Solid : entry.line;
     s.x = x.back();
     s.y = y.back();
     series.push_back(std::move(s));
@@ -173,7 +173,7 @@ struct Lines {
     plot::Series s;
     s.label = trf("tensors on {}", entry.name);
     s.color = entry.color;
-    s.line = series.size() % 2 == 0 ? plot::Line::Solid : plot::Line::Dashed;
+    s.line = entry.line;
     s.steps = true;
     s.x = times;
     s.y = shares;
@@ -286,6 +286,12 @@ void back_button(const Panel& p, const char* plot) {
   }
 }
 
+// The same whatever is selected below the chart.
+float chart_height(const Panel& p) {
+  constexpr float kShare = 0.26F, kLeast = 170;
+  return std::max(kLeast, std::floor(kShare * ImGui::GetIO().DisplaySize.y / p.ui.scale));
+}
+
 }  // namespace
 
 void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
@@ -294,9 +300,7 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   chosen = std::clamp(chosen, 0, static_cast<int>(all.size()) - 1);
   const Quantity& quantity = all[static_cast<std::size_t>(chosen)];
   const Card card(p, "devices/chart", tr(quantity.name),
-                  {.extra = spare_height(p),
-                   .hint = tr(quantity.text),
-                   .note = tr("drag to see up to half an hour")});
+                  {.hint = tr(quantity.text), .note = tr("drag to see up to half an hour")});
   if (!card) return;
   std::vector<std::string> names;
   for (const Quantity& one : all) names.emplace_back(one.name);
@@ -344,7 +348,7 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
                     .zero = tr("now"),
                     .tick_unit = in_minutes ? "min" : "s"},
               .y = {.label = y_label, .unit = quantity.unit, .min = quantity.min, .max = most}},
-             lines.series, {.height = 170, .grows = true, .empty_text = empty}, p.out);
+             lines.series, {.height = chart_height(p), .empty_text = empty}, p.out);
 }
 
 }  // namespace lab::ui

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "compute/core/events/gpu_text.h"
 #include "compute/core/language.h"
@@ -171,6 +172,20 @@ void cores_in_use(const Panel& p) {
       core_use_hint(p.model));
 }
 
+// Says that the wanted devices cannot have cores of their own.
+void shared_cores_note(const Panel& p, std::int64_t wanted) {
+  std::set<int> cores;
+  for (const DeviceInfo& info : p.model.machine().devices) {
+    if (info.device.kind == DeviceKind::Cpu) cores.insert(info.cores.begin(), info.cores.end());
+  }
+  if (cores.empty() || wanted <= std::ssize(cores)) return;
+  warning_sentence(
+      p, "devices/shared_cores",
+      cores.size() == 1
+          ? trf("{} devices share 1 core: work on one slows the others.", wanted)
+          : trf("{} devices share {} cores: work on one slows the others.", wanted, cores.size()));
+}
+
 // Sets how the cores are split into devices. The devices are created once, at start.
 void split_field(const Panel& p) {
   DevicesForm& form = p.view.forms.devices;
@@ -189,6 +204,7 @@ void split_field(const Panel& p) {
     form.cpu_devices = wanted;
     form.cpu_devices_edited = true;
   }
+  shared_cores_note(p, wanted);
   if (wanted == now) {
     if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
   } else {
@@ -272,6 +288,7 @@ std::vector<DeviceEntry> device_entries(const Panel& p) {
     entry.what = tr(machine.absent[i].reason);
     entries.push_back(std::move(entry));
   }
+  for (std::size_t i = 1; i < entries.size(); i += 2) entries[i].line = plot::Line::Dashed;
   return entries;
 }
 

@@ -155,7 +155,9 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
   const DeviceInfo& info = *entry.info;
   const std::string path = "devices/" + entry.key;
   const DeviceTelemetry& last = p.model.history(info.device).last;
-  const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
+  const bool last_card = info.device.kind != DeviceKind::Cpu;
+  const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what),
+                  {.extra = last_card ? spare_height(p) : 0});
   if (!card) return;
   {
     constexpr float kGutter = -16, kWidest = 600;  // units; a fact is no wider
@@ -187,7 +189,8 @@ bool emulates_gpus(const Panel& p) {
 }
 
 void absent_card(const Panel& p, const DeviceEntry& entry) {
-  const Card card(p, "devices/" + entry.key, trf("No {}", entry.absent->what));
+  const Card card(p, "devices/" + entry.key, trf("No {}", entry.absent->what),
+                  {.extra = spare_height(p)});
   if (!card) return;
   muted(p.ui, tr(entry.absent->reason));
   body(p.ui, tr("Everything in the lab also works on the CPU."));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ui/pages/panel.h"
+#include "ui/plot/plot.h"
 
 namespace lab::ui {
 
@@ -17,6 +18,7 @@ struct DeviceEntry {
   std::string name = {};  // "cpu:0", "GPU 1"
   std::string what = {};  // "AMD EPYC 9654 96-Core Processor"
   ImU32 color = 0;
+  plot::Line line = plot::Line::Solid;  // of its curves
 
   const Curves& curves(const Model& model) const;
 };

@@ -314,7 +314,8 @@ void peers_card(const Panel& p) {
   if (all.empty()) return;
   const Card box(
       p, "devices/peers", tr("Peer access"),
-      {.hint = tr("Whether the GPU of a row can access the memory of the GPU of a column "
+      {.extra = spare_height(p),
+       .hint = tr("Whether the GPU of a row can access the memory of the GPU of a column "
                   "directly, without a copy through main memory.")});
   if (!box) return;
   if (all.size() == 1) {

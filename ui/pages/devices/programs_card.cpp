@@ -25,7 +25,7 @@ std::string name_text(const Program& program) {
 
 std::string program_hint(const Program& program) {
   return program.processes > 1
-             ? trf("{} processes of this name, summed; the process ID is that of the busiest.",
+             ? trf("{} processes with this name, added up. The process ID is that of the busiest.",
                    program.processes)
              : "";
 }
@@ -44,12 +44,14 @@ void program_rows(const Panel& p, const std::string& path, const ProgramUse* use
       {.label = LAB_TEXT("Cores"),
        .weight = 1,
        .number = true,
-       .hint = LAB_TEXT("Hardware threads that it kept busy, mean of about two seconds: 1 is one "
-                        "of them all the time.")},
+       .hint =
+           LAB_TEXT("How many hardware threads the program kept busy, on average over about two "
+                    "seconds.")},
       {.label = LAB_TEXT("Memory"),
        .weight = 2,
        .number = true,
-       .hint = LAB_TEXT("Resident in main memory. Pages that processes share count in each.")}};
+       .hint = LAB_TEXT("Main memory that the program occupies. What several processes share is "
+                        "counted for each.")}};
   if (!begin_table(p.ui, path, columns)) return;
   const std::size_t known = use == nullptr ? 0 : use->busiest.size();
   for (std::size_t i = 0; i < kBusiestPrograms; ++i) {
@@ -67,10 +69,15 @@ void program_rows(const Panel& p, const std::string& path, const ProgramUse* use
     programs_row(p, {}, "");
   } else {
     programs_row(p, {"", trf("all others ({})", use->others), cores_used(use->rest_cores), ""},
-                 tr("All other programs, those that have ended since the last reading, and those "
-                    "that the lab cannot see, such as outside its container."));
+                 tr("All other programs, also those that ended since the last reading and those "
+                    "that the lab cannot see, for example outside its container."));
   }
   end_table(p.ui);
+}
+
+void program_note(const Panel& p, const std::string& path, const std::string& text) {
+  footnote(p.ui, text);
+  record_item(p.ui, path, "note", text);
 }
 
 }  // namespace
@@ -78,21 +85,22 @@ void program_rows(const Panel& p, const std::string& path, const ProgramUse* use
 void programs_card(const Panel& p) {
   const std::string path = "devices/programs";
   const Card card(p, path, tr("Programs"),
-                  {.hint = tr("The programs that use the cores most, those with the most memory "
-                              "among idle ones. Processes of one name are one program."),
+                  {.extra = spare_height(p),
+                   .hint = tr("The programs that use the cores most; of idle ones, those with the "
+                              "most memory. Processes with the same name count as one program."),
                    .note = tr("of the whole machine")});
   if (!card) return;
+  p.view.names_programs = true;
   const ProgramUse* use = p.model.programs();
   if (use != nullptr && !use->unread.empty()) {
     muted(p.ui, trf("Not available: {}.", tr(use->unread)));
     return;
   }
   program_rows(p, path + "/table", use);
-  if (use == nullptr || !use->hidden) return;
-  const std::string text =
-      tr("Programs of other users are not visible: /proc is mounted with the option hidepid.");
-  footnote(p.ui, text);
-  record_item(p.ui, path + "/hidden", "note", text);
+  if (const auto& job = p.model.job(); job && entry_of(job->page).timed) {
+    program_note(p, path + "/waiting", trf("Paused while a job measures times: {}.", job->title));
+  }
+  if (use != nullptr && !use->hidden.empty()) program_note(p, path + "/hidden", tr(use->hidden));
 }
 
 }  // namespace lab::ui

@@ -1,6 +1,7 @@
 #include "app/window/controller.h"
 
 #include <GLFW/glfw3.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <type_traits>
@@ -68,6 +69,9 @@ Controller::News Controller::drain() {
     sampler_.read_now();  // the job has freed its memory
     keep_training(event.job);
     keep_tour();
+    keep_page(event.job, ui::Page::Transfers, model_.transfer_runs());
+    keep_page(event.job, ui::Page::Matmul, model_.matmul_runs());
+    keep_page(event.job, ui::Page::Scaling, model_.scaling_runs());
     log_changed_ = true;
     look_again_at_s_ = 0;  // a download may have been the job
   }
@@ -234,6 +238,43 @@ void Controller::keep_tour() {
   } catch (const Error& e) {
     tour_file_.clear();
     log(Severity::Warning, trf("the tour is not kept: {}", e.what()));
+  }
+}
+
+template <typename Results>
+void Controller::offer_page(ui::Page page) {
+  StoredResults<Results> kept = read_results<Results>(result_files_[page], model_.machine());
+  model_.restore_results(std::move(kept.runs), std::move(kept.state));
+  if (!kept.problem.empty()) log(Severity::Warning, std::move(kept.problem));
+  if (kept.other_devices) {
+    log(Severity::Info,
+        trf("The last results of the page {} are of other devices than those of this session, "
+            "and are not shown until these are back.",
+            tr(ui::name_of(page))));
+  }
+}
+
+void Controller::offer_results(std::filesystem::path folder) {
+  for (const ui::Page page : {ui::Page::Transfers, ui::Page::Matmul, ui::Page::Scaling}) {
+    result_files_[page] = folder / fmt::format("{}.json", ui::key_of(page));
+  }
+  offer_page<ui::TransferResults>(ui::Page::Transfers);
+  offer_page<ui::MatmulResults>(ui::Page::Matmul);
+  offer_page<ui::ScalingResults>(ui::Page::Scaling);
+}
+
+// Writes the results of a job that ended.
+template <typename Results>
+void Controller::keep_page(JobId job, ui::Page page, const ui::KeptRuns<Results>& runs) {
+  const auto file = result_files_.find(page);
+  if (file == result_files_.end() || model_.state(page).job != job) return;
+  if (runs.last() == ui::RunKind::Live || runs.of(runs.last()).current.empty()) return;
+  try {
+    write_results(file->second, runs, model_.state(page), model_.machine());
+  } catch (const Error& e) {
+    result_files_.erase(file);
+    log(Severity::Warning,
+        trf("the results of the page {} are not kept: {}", tr(ui::name_of(page)), e.what()));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "app/window/log_file.h"
 #include "app/window/reference_machines.h"
 #include "app/window/restart.h"
+#include "app/window/result_files.h"
 #include "app/window/run_files.h"
 #include "app/window/tour_file.h"
 #include "compute/machine/machine.h"
@@ -66,6 +67,10 @@ class Controller {
   // `file`.
   void offer_tour(StoredTour kept, std::filesystem::path file);
 
+  // Passes the results of earlier sessions to the model. From then on, the last results of the
+  // Transfers, Matmul and Scaling pages are kept in `folder`.
+  void offer_results(std::filesystem::path folder);
+
   // Adds a line from the window itself to the Log page.
   void log(Severity severity, std::string text);
 
@@ -90,6 +95,10 @@ class Controller {
   };
   void keep_training(JobId job);
   void keep_tour();
+  template <typename Results>
+  void offer_page(ui::Page page);
+  template <typename Results>
+  void keep_page(JobId job, ui::Page page, const ui::KeptRuns<Results>& runs);
   void keep_up();
   void perform(const SaveText& wish);
   void perform(const OpenFolderOf& wish);
@@ -104,6 +113,7 @@ class Controller {
   std::filesystem::path log_file_;   // empty: the log is not kept
   std::filesystem::path tour_file_;  // the same for the tour
   std::time_t tour_kept_ = 0;        // the tour in that file, by when it was measured
+  std::map<ui::Page, std::filesystem::path> result_files_;  // of the pages whose results are kept
   bool log_changed_ = false;
   double store_log_at_s_ = 0, look_again_at_s_ = 0;  // lab time, earliest
   std::filesystem::path run_folder_;                 // empty: runs are not kept

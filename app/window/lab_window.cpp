@@ -132,6 +132,7 @@ LabWindow::LabWindow(const WindowOptions& options, Interrupt& interrupt, RankSes
   if (!unattended()) {
     controller_.offer_runs(runs_future_.get(), run_folder(), view_.forms.training);
     controller_.offer_log(read_log(log_file()), log_file());
+    controller_.offer_results(files::user_data_folder());
     controller_.offer_tour(read_tour(tour_file(), machine_->info()), tour_file());
   }
 }

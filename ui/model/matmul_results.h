@@ -1,6 +1,7 @@
 #pragma once
 // Matmul results per kernel, and the roofline derived from them.
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct KernelResults {
 struct MatmulResults {
   StartMatmul request;
   double started_t_s = 0;
+  std::time_t measured_at = 0;             // wall clock, when it ended; 0: it has not
+  bool earlier = false;                    // in an earlier session
   std::vector<KernelResults> kernels;      // in ladder order, as reported
   std::vector<PeakSample> peaks;           // one per device and dtype
   std::vector<CeilingsMeasured> ceilings;  // one per device

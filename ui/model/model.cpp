@@ -65,6 +65,19 @@ void KeptRuns<Results>::finish(bool keep_replaced) {
   ui::finish(kept);
 }
 
+template <typename Results>
+void KeptRuns<Results>::restore(RunKind kind, Results current, Results replaced) {
+  const auto i = static_cast<std::size_t>(kind);
+  const Results& newest = kept_[static_cast<std::size_t>(last_)].current;
+  if (newest.empty() || newest.measured_at < current.measured_at) last_ = kind;
+  kept_[i].current = std::move(current);
+  replaced_[i].current = std::move(replaced);
+}
+
+template class KeptRuns<TransferResults>;
+template class KeptRuns<MatmulResults>;
+template class KeptRuns<ScalingResults>;
+
 namespace {
 
 template <typename History>
@@ -156,6 +169,24 @@ void Model::restore_tour(TourResults results) {
   if (tour_.current.empty()) tour_.current = std::move(results);
 }
 
+void Model::restore_results(KeptRuns<TransferResults> runs, PageState state) {
+  if (runs.of(runs.last()).current.empty()) return;
+  transfers_ = std::move(runs);
+  state_of(Page::Transfers) = std::move(state);
+}
+
+void Model::restore_results(KeptRuns<MatmulResults> runs, PageState state) {
+  if (runs.of(runs.last()).current.empty()) return;
+  matmul_ = std::move(runs);
+  state_of(Page::Matmul) = std::move(state);
+}
+
+void Model::restore_results(KeptRuns<ScalingResults> runs, PageState state) {
+  if (runs.of(runs.last()).current.empty()) return;
+  scaling_ = std::move(runs);
+  state_of(Page::Scaling) = std::move(state);
+}
+
 void Model::on(const Event& e, const JobStarted& p) {
   ++jobs_started_;
   statements_run_ = 0;
@@ -206,6 +237,7 @@ void Model::on(const Event& e, const JobFinished& p) {
   state.seconds = p.seconds;
   const std::string result = p.outcome == Outcome::Failed ? "" : result_of_job();
   const bool unsteady = p.outcome == Outcome::Done && is_job_unsteady();
+  date_results();
   if (job_->page == Page::Transfers) transfers_.finish();
   if (job_->page == Page::Matmul) matmul_.finish();
   if (job_->page == Page::Scaling) finish_scaling(p.outcome);
@@ -464,6 +496,15 @@ void Model::finish_scaling(Outcome outcome) {
   const bool nothing_new = !now.request.measure && !now.has_prediction();
   if (outcome != Outcome::Done && nothing_new && scaling().previous) now = {};
   scaling_.finish(keeps_measurement(scaling_.replaced(RunKind::Sweep).current, scaling()));
+}
+
+void Model::date_results() {
+  const auto date = [&](auto& results) {
+    if (!results.empty()) results.measured_at = clock_();
+  };
+  if (job_->page == Page::Transfers) date(transfers_.now());
+  if (job_->page == Page::Matmul) date(matmul_.now());
+  if (job_->page == Page::Scaling && scaling_.now().request.measure) date(scaling_.now());
 }
 
 void Model::finish_tour(Outcome outcome) {

@@ -124,6 +124,8 @@ class KeptRuns {
   // With `keep_replaced`, what the last run replaces is dropped, and what was replaced before
   // stays.
   void finish(bool keep_replaced = false);
+  // Results of an earlier session; of several kinds, the newest are those of the last job.
+  void restore(RunKind kind, Results current, Results replaced);
 
  private:
   std::array<Kept<Results>, kRunKinds> kept_, replaced_;
@@ -151,6 +153,12 @@ class Model {
 
   // The figures of the last tour of an earlier session, until this one has its own.
   void restore_tour(TourResults results);
+
+  // The results of a page's runs in an earlier session, and how the last of them ended; without
+  // results, nothing changes.
+  void restore_results(KeptRuns<TransferResults> runs, PageState state);
+  void restore_results(KeptRuns<MatmulResults> runs, PageState state);
+  void restore_results(KeptRuns<ScalingResults> runs, PageState state);
 
   // Whether the default folders hold Fashion-MNIST; true until it is known.
   void set_fashion_found(bool found) { fashion_found_ = found; }
@@ -267,6 +275,7 @@ class Model {
   void start_scaling(const StartScaling& request, double t_s);
   void finish_scaling(Outcome outcome);
   void finish_tour(Outcome outcome);
+  void date_results();  // of the running job
   void add_statement(StatementOutcome outcome);
   void finish_statements(const JobFinished& p);
   // What the running job has measured, in a few words.

@@ -171,14 +171,16 @@ const LanedStep* ScalingResults::step(ScalingMode mode, int devices) const {
   return found == steps_.end() ? nullptr : found->get();
 }
 
-void ScalingResults::keep_measured(const ScalingResults& earlier) {
-  if (!same_work(request.training, earlier.measured_with.training)) return;
-  measured_ = earlier.measured_;
-  checked_ = earlier.checked_;
-  steps_ = earlier.steps_;
-  measured_with = earlier.measured_with;
-  measured_t_s = earlier.measured_t_s;
-  others = earlier.others;
+void ScalingResults::keep_measured(const ScalingResults& before) {
+  if (!same_work(request.training, before.measured_with.training)) return;
+  measured_ = before.measured_;
+  checked_ = before.checked_;
+  steps_ = before.steps_;
+  measured_with = before.measured_with;
+  measured_t_s = before.measured_t_s;
+  measured_at = before.measured_at;
+  earlier = before.earlier;
+  others = before.others;
 }
 
 const ScalingPoint* ScalingResults::one_device() const {
@@ -192,9 +194,9 @@ const ScalingPoint* ScalingResults::basis() const {
   if (request.measure) {
     return request.compute_s || !request.reference_file.empty() ? nullptr : one_device();
   }
-  const bool earlier =
+  const bool taken_over =
       request.compute_s && one_device_step_s(request.training) == request.compute_s;
-  return earlier ? one_device() : nullptr;
+  return taken_over ? one_device() : nullptr;
 }
 
 std::optional<double> ScalingResults::one_device_step_s(const StartTraining& training) const {

@@ -1,6 +1,7 @@
 #pragma once
 // One scaling experiment: measurements per device count, and predictions for larger ones.
 #include <array>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,7 +49,9 @@ struct ScalingResults {
   // The request of the measured points. Differs from `request` only if that asked for a prediction
   // alone, in which case the points are those of the previous experiment.
   StartScaling measured_with;
-  double measured_t_s = 0;  // start of that experiment
+  double measured_t_s = 0;      // start of that experiment; negative: of an earlier session
+  std::time_t measured_at = 0;  // wall clock, when that experiment ended; 0: it has not
+  bool earlier = false;         // that experiment was in an earlier session
   // As CoresShared::others, while the points were measured; 0 if not notable.
   double others = 0;
 
@@ -71,7 +74,7 @@ struct ScalingResults {
   void add(const StepTimeline& step);
   // Takes over the points of an earlier experiment with the same model, data, batch and first
   // device, so that a prediction alone can be compared with them.
-  void keep_measured(const ScalingResults& earlier);
+  void keep_measured(const ScalingResults& before);
   // Median step time of that first device with that model, data and batch; empty: not measured.
   std::optional<double> one_device_step_s(const StartTraining& training) const;
   // The part of it that does not depend on the batch, as fitted; 0 if there is no fit.

@@ -1,5 +1,6 @@
 #pragma once
 // One sweep of transfers: samples grouped into cases, each a curve over size.
+#include <ctime>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,8 @@ struct TransferCase {
 struct TransferResults {
   StartTransfers request;
   double started_t_s = 0;
+  std::time_t measured_at = 0;      // wall clock, when it ended; 0: it has not
+  bool earlier = false;             // in an earlier session
   std::vector<TransferCase> cases;  // in order of arrival
   std::vector<TransferTimeline> timelines;
   std::vector<TransferPayoff> payoffs;

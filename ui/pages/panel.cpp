@@ -331,6 +331,13 @@ void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any) {
   }
 }
 
+void earlier_note(const Panel& p, Page page, std::time_t measured) {
+  const std::string text = when_measured(measured);
+  caption(p.ui, text);
+  record_item(p.ui, fmt::format("{}/measured", key_of(page)), "text", text);
+  hint(p.ui, tr("Kept from before this start. A new run replaces them."));
+}
+
 // --- layout ---------------------------------------------------------------------------------
 
 namespace {
@@ -686,6 +693,10 @@ std::string date_of(std::time_t when) {
   std::tm local{};
   if (::localtime_r(&when, &local) == nullptr) return "";
   return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+}
+
+std::string when_measured(std::time_t when) {
+  return trf("Measured {}, {}", date_of(when), time_of_day(when).substr(0, 5));
 }
 
 std::string conditions_text(const Conditions& c) {

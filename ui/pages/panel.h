@@ -95,8 +95,8 @@ void restart_button(const Panel& p, std::string_view path, std::string_view labe
 
 // LAB_TEXT
 inline constexpr const char* kKeptByRestart = LAB_TEXT(
-    "Settings, the log and finished training runs are kept; other results and all tensors "
-    "are lost.");
+    "Settings, the log, finished training runs and the last results are kept; results of devices "
+    "that change are not shown, and all tensors are lost.");
 
 // --- disturbed figures
 // Whether the page marks figures that varied, and has marked one of those shown.
@@ -141,10 +141,21 @@ bool is_run_disturbed(const Panel& p, Page page);  // by others, the last run
 void disturbed_run_note(const Panel& p, Page page, Figures figures);
 void stopped_note(const Panel& p, Page page);
 
+// Returns the running job's results; until there are any, those of the previous job.
+template <typename Results>
+const Results& shown(const Kept<Results>& kept) {
+  return kept.current.empty() && kept.previous ? *kept.previous : kept.current;
+}
+template <typename Results>
+bool is_old(const Kept<Results>& kept) {
+  return kept.current.empty() && kept.previous.has_value();
+}
+
 // The parts of run_tabs().
 void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
                 std::span<const std::string> titles, std::span<const RunKind> offered);
 void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
+void earlier_note(const Panel& p, Page page, std::time_t measured);
 
 // Whether the tab shows the figures of the page's last run.
 template <typename Results>
@@ -152,9 +163,9 @@ bool shows_last_run(const KeptRuns<Results>& runs, const RunTabs& tabs) {
   return !tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind);
 }
 
-// Tabs for the kinds of runs in `offered`, if it has several, and a button to see what the last run
-// of a kind replaced. `titles` are LAB_TEXT, parallel to `offered`. A new job shows its own kind.
-// Returns the results to show.
+// Tabs for the kinds of runs in `offered`, if it has several, a button to see what the last run of
+// a kind replaced, and when results of an earlier session were measured. `titles` are LAB_TEXT,
+// parallel to `offered`. A new job shows its own kind. Returns the results to show.
 template <typename Results>
 const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>& runs,
                               RunTabs& tabs, std::span<const std::string> titles,
@@ -162,7 +173,11 @@ const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>
   choose_run(p, page, tabs, runs.last(), titles, offered);
   const auto kind = static_cast<RunKind>(tabs.kind);
   replaced_button(p, page, tabs, !runs.replaced(kind).current.empty());
-  return tabs.replaced ? runs.replaced(kind) : runs.of(kind);
+  const Kept<Results>& kept = tabs.replaced ? runs.replaced(kind) : runs.of(kind);
+  if (const Results& results = shown(kept); results.earlier && results.measured_at > 0) {
+    earlier_note(p, page, results.measured_at);
+  }
+  return kept;
 }
 
 // --- layout ---------------------------------------------------------------------------------
@@ -289,16 +304,6 @@ class FactColumns {
   std::vector<Fact> facts_;
 };
 
-// Returns the running job's results; until there are any, those of the previous job.
-template <typename Results>
-const Results& shown(const Kept<Results>& kept) {
-  return kept.current.empty() && kept.previous ? *kept.previous : kept.current;
-}
-template <typename Results>
-bool is_old(const Kept<Results>& kept) {
-  return kept.current.empty() && kept.previous.has_value();
-}
-
 // --- choices --------------------------------------------------------------------------------
 // Returns `wanted` if it is among the values, otherwise the first value, if any.
 template <typename Value>
@@ -380,8 +385,10 @@ std::string span_text(std::string_view what, double begin_s, double end_s);
 // The rows of describe().
 std::string measured_text(const MatmulSample& sample, CacheState cache);
 std::string time_of_day(std::time_t when);  // "14:03:27", local; empty if unknown
-std::string date_of(std::time_t when);      // "2026-03-27", the same
-std::string times_text(double times);       // "1.94", "15.1", "197"
+std::string date_of(std::time_t when);
+std::string when_measured(
+    std::time_t when);  // "Measured 2026-11-12, 14:03"      // "2026-03-27", the same
+std::string times_text(double times);  // "1.94", "15.1", "197"
 std::string describe(const MatmulSample& sample, CacheState cache);
 std::string describe(const TransferSample& sample, CacheState cache);
 std::vector<std::string> device_names(const MachineInfo& machine);

@@ -165,7 +165,7 @@ void head_text(const Panel& p) {
 std::string when_text(const Panel& p) {
   const TourResults& tour = p.model.tour().current;
   if (!tour.empty() && tour.earlier) {
-    return trf("Measured {}, {}", date_of(tour.measured), time_of_day(tour.measured).substr(0, 5));
+    return when_measured(tour.measured);
   }
   const PageState& state = p.model.state(Page::Tour);
   if (!tour.empty() && state.phase == Phase::Done && !state.cancelled) {

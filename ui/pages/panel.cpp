@@ -114,19 +114,28 @@ void send_and_show(const Panel& p, Command command) {
   p.view.to_top = true;
 }
 
+void duration_note(const Panel& p, std::string_view path, std::string_view before) {
+  std::string text(before);
+  if (runs(p, p.view.page)) {
+    const std::optional<double> left_s = p.model.job()->left_s;
+    text = left_s ? trf("{} left", about(*left_s)) : std::string(tr("Running"));
+  }
+  caption(p.ui, text);
+  record_item(p.ui, path, "text", text);
+}
+
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    std::string_view basis) {
   constexpr double kLong_s = 3600;
   if (estimate.cases == 0) return;
+  if (runs(p, p.view.page)) return duration_note(p, path, "");
   if (estimate.seconds >= kLong_s) {
     warning_sentence(p, path,
                      trf("This run takes {}. Start it only if you mean it; fewer or smaller sizes "
                          "are quicker.",
                          about(estimate.seconds)));
   } else {
-    const std::string text = trf("{}, more on a busy machine", about(estimate.seconds));
-    caption(p.ui, text);
-    record_item(p.ui, path, "text", text);
+    duration_note(p, path, trf("{}, more on a busy machine", about(estimate.seconds)));
   }
   hint(p.ui, basis);
 }
@@ -164,6 +173,25 @@ bool empty_page(const Panel& p, std::string_view path, std::string_view sentence
   if (pressed) send(p, command());
   if (p.model.job()) stop_button(p, fmt::format("{}/stop", path));
   return pressed;
+}
+
+namespace {
+
+constexpr float kBetweenButtons = 8;  // units
+
+}  // namespace
+
+void draw_beside(const Panel& p, std::string_view path, const std::function<void()>& draw) {
+  const WidgetRect* first = p.ui.widgets.find(path);
+  if (first == nullptr) return;
+  const ImVec2 back = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({first->max.x + p.ui.px(kBetweenButtons), first->min.y});
+  draw();
+  ImGui::SetCursorScreenPos(back);
+}
+
+float room_beside(const Panel& p, std::string_view label) {
+  return kBetweenButtons + button_width(p.ui, label);
 }
 
 namespace {
@@ -325,8 +353,8 @@ void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any) {
   const char* const label =
       tabs.replaced ? tr("Back to the last run") : tr("Show the previous run");
   if (button(p.ui, fmt::format("{}/replaced", key_of(page)), label,
-             {.hint = tr("The last run replaced the results of the run before, which are kept "
-                         "until the next run.")})) {
+             {.hint = tr("The last run replaced the results of the run before. They can be seen "
+                         "again until a later run replaces them.")})) {
     tabs.replaced = !tabs.replaced;
   }
 }

@@ -69,8 +69,12 @@ void busy_cores_note(const Panel& p);
 // Whether the lesson shown can be measured here and its answer depends on times.
 bool shows_timed_lesson(const Panel& p);
 
-// How long a run takes, to be drawn above its button; nothing without cases. The hint says on what
-// it rests.
+// A caption above the main button of a form: `before` the page's job, how long it would take; while
+// it runs, how long that still takes.
+void duration_note(const Panel& p, std::string_view path, std::string_view before);
+
+// How long a run takes, to be drawn above its button, or while the page's job runs, how long that
+// still takes; nothing without cases. The hint says on what it rests.
 void estimate_note(const Panel& p, std::string_view path, const RunEstimate& estimate,
                    std::string_view basis);
 // The basis of a sweep whose cases take up to `case_s` each.
@@ -82,6 +86,10 @@ std::string sweep_basis(const RunEstimate& estimate, double case_s);
 // true when it has sent the command. `beside`: units for what the caller draws right of the button.
 bool empty_page(const Panel& p, std::string_view path, std::string_view sentence,
                 std::string_view label, const std::function<Command()>& command, float beside = 0);
+
+// Draws a second button right of the button at `path` of an empty page, which left room_beside().
+void draw_beside(const Panel& p, std::string_view path, const std::function<void()>& draw);
+float room_beside(const Panel& p, std::string_view label);
 
 // "The tour measured a peak of 187 GFLOP/s on cpu:0.": its answers to `questions`, for the empty
 // pages to which it leads. Empty before a tour.

@@ -150,6 +150,7 @@ void draw_bands(const Frame& f) {
       draw_text(list, f.small_font(), at, ui.theme->muted, bands[i].label);
       record_rect(f.ui, f.path + "/band/" + bands[i].label, "text", bands[i].label, {}, true, at,
                   end);
+      if (!bands[i].hint.empty()) hint_at(f.ui, at, end, bands[i].hint);
       free_from = end.x + gap;
     }
     before = left;

@@ -96,6 +96,7 @@ struct Mark {
 struct Band {
   std::string label = {};  // "L2"
   double to = 0;           // infinity for the last one
+  std::string hint = {};   // over the label
 };
 
 struct Options {

@@ -78,6 +78,16 @@ class Lab {
   // `key` is one of GLFW_KEY_*.
   void press(int key, bool control = false);
 
+  // The explanation of the widget; empty without one.
+  std::string tooltip_of(std::string_view path) {
+    const ui::WidgetRect* w = backend.find(path);
+    if (w == nullptr) return "";
+    backend.move_to(NullBackend::centre(*w));
+    frames(60);
+    const ui::WidgetRect* tip = backend.ui.widgets.find("tooltip");
+    return tip == nullptr ? "" : tip->value;
+  }
+
   bool visible(std::string_view path) const { return backend.ui.widgets.find(path) != nullptr; }
 
   // Labels of a plot's legend, in its order.

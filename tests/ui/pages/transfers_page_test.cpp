@@ -518,5 +518,95 @@ TEST(TransferForm, ALiveRunIsNeverQuick) {
   EXPECT_EQ(lab.sent<StartTransfers>()[0].sizes_bytes, std::vector<std::int64_t>{2 * kMiB});
 }
 
+TEST(TransferForm, SaysHowLongARunStillTakes) {
+  Model model(machine_of(2));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(lab.backend.find("transfers/estimate")->label, "Running");
+  lab.model.apply(event(1, 1, Progress{0.5, "copy", 9.0}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("transfers/estimate")->label, "about 9 s left");
+  lab.model.apply(event(1, 2, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.backend.find("transfers/estimate")->label.ends_with("on a busy machine"));
+}
+
+TEST(TransferForm, TheQuickSweepSaysWhatDoesNotApply) {
+  Lab lab(Model(machine_of(2)), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_NE(lab.tooltip_of("transfers/quick").find("operations, sizes and time per case do not"),
+            std::string::npos)
+      << lab.tooltip_of("transfers/quick");
+}
+
+TEST(TransferForm, OperationsWithoutACaseAreDisabledWithTheReason) {
+  Lab lab(Model(machine_of(2)), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.backend.find("transfers/op/read")->enabled);
+  lab.view.forms.transfers.from = 1;  // cpu:0
+  lab.view.forms.transfers.to = 2;    // cpu:1
+  lab.frames(3);
+  EXPECT_TRUE(lab.backend.find("transfers/op/copy")->enabled);
+  for (const char* path : {"transfers/op/read", "transfers/op/write", "transfers/op/triad"}) {
+    EXPECT_FALSE(lab.backend.find(path)->enabled) << path;
+  }
+  EXPECT_NE(lab.tooltip_of("transfers/op/read").find("the same device in From and To"),
+            std::string::npos);
+  EXPECT_TRUE(lab.backend.find("transfers/run")->enabled);
+  lab.click("transfers/op/copy");
+  EXPECT_FALSE(lab.backend.find("transfers/run")->enabled) << "it would measure nothing";
+  EXPECT_TRUE(lab.visible("transfers/form_error"));
+}
+
+TEST(TransferMatrix, AnEmptyCellSaysWhy) {
+  Model model(machine_of(2));
+  StartTransfers request;
+  request.from = {cpu(0)};
+  model.apply(event(1, 0, JobStarted{"Transfers by size", request}));
+  model.apply(event(1, 1, transfer_sample(cpu(0), cpu(0), TransferOp::Copy, 1, kMiB, 5)));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_EQ(value(lab, "transfers/matrix/cpu:0/cpu:1"), "–");
+  EXPECT_EQ(lab.tooltip_of("transfers/matrix/cpu:0/cpu:1"), "cpu:0 to cpu:1\nNot measured yet.");
+  EXPECT_EQ(lab.tooltip_of("transfers/matrix/cpu:1/cpu:0"),
+            "cpu:1 to cpu:0\nNot among the devices of this run.");
+  lab.model.apply(event(1, 2, JobFinished{}));
+  lab.frames(3);
+  EXPECT_EQ(lab.tooltip_of("transfers/matrix/cpu:0/cpu:1"),
+            "cpu:0 to cpu:1\nNo copy was measured: the run ended before, or skipped it.");
+}
+
+TEST(TransferCurves, LevelsAreThoseOfTheReportedCaches) {
+  Lab lab(two_devices(), 1, kWide);
+  lab.open(Page::Transfers);
+  const std::string tip = lab.tooltip_of("transfers/plot/bandwidth/band/L1");
+  EXPECT_NE(tip.find("L1 (reported)"), std::string::npos) << tip;
+  EXPECT_NE(tip.find("16.0 KiB"), std::string::npos) << tip;
+}
+
+TEST(TransferResults, OfAnEarlierSessionHaveTheirDate) {
+  Model done = two_devices();
+  ui::TransferResults kept = done.transfers().current;
+  kept.earlier = true;
+  kept.measured_at = 1'700'000'000;
+  ui::KeptRuns<TransferResults> runs;
+  runs.restore(ui::RunKind::Sweep, kept, {});
+  Model model(machine_of(2));
+  model.restore_results(std::move(runs), {});
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.backend.find("transfers/measured")->label.starts_with("Measured 2023-11-1"))
+      << lab.backend.find("transfers/measured")->label;
+  EXPECT_TRUE(lab.visible("transfers/plot/bandwidth"));
+  lab.model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
+  lab.model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, 5)));
+  lab.model.apply(event(2, 6, JobFinished{}));
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("transfers/measured")) << "measured now";
+  lab.click("transfers/replaced");
+  EXPECT_TRUE(lab.visible("transfers/measured"));
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -230,8 +230,15 @@ std::vector<plot::Band> level_bands(const std::vector<const TransferCase*>& case
   const TransferFit* fit = drawn_levels(cases);
   if (fit == nullptr) return bands;
   for (const TransferLevel& level : fit->levels) {
-    bands.push_back({tr(level.name), level.to_bytes > 0 ? static_cast<double>(level.to_bytes)
-                                                        : std::numeric_limits<double>::infinity()});
+    const bool ends = level.to_bytes > 0;
+    bands.push_back(
+        {tr(level.name),
+         ends ? static_cast<double>(level.to_bytes) : std::numeric_limits<double>::infinity(),
+         ends ? trf("{} (reported): holds arrays up to {}, by the cache size that the processor "
+                    "reports. The line is not measured.",
+                    tr(level.name), format_bytes(level.to_bytes))
+              : trf("{}: arrays that exceed the largest cache that the processor reports.",
+                    tr(level.name))});
   }
   return bands;
 }

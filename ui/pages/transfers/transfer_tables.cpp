@@ -48,6 +48,26 @@ std::string cell_text(const Ui& ui, const MeasuredTransfer& s, float width) {
   return wide <= width ? both : text;
 }
 
+// Why a pair has no copy of that size.
+std::string why_not_copied(const Panel& p, const TransferResults& results, Device from, Device to,
+                           std::int64_t bytes) {
+  const auto asked = [](const std::vector<Device>& devices, Device device) {
+    return devices.empty() || std::ranges::find(devices, device) != devices.end();
+  };
+  const StartTransfers& request = results.request;
+  if (!is_timed(from) || !is_timed(to)) return tr("Emulated GPUs are not timed.");
+  if (!asked(request.from, from) || !asked(request.to, to)) {
+    return tr("Not among the devices of this run.");
+  }
+  if (&results == &p.model.transfers().current && runs(p, Page::Transfers)) {
+    return tr("Not measured yet.");
+  }
+  const auto& pairs = results.pairs();
+  return std::ranges::find(pairs, std::pair(from, to)) != pairs.end()
+             ? trf("No copy of {} was measured.", format_bytes(bytes))
+             : std::string(tr("No copy was measured: the run ended before, or skipped it."));
+}
+
 // A press shows the curves of the pair.
 void matrix_cell(const Panel& p, const TransferResults& results, Device from, Device to,
                  std::int64_t bytes, ImVec2 min, ImVec2 max, double best) {
@@ -67,17 +87,16 @@ void matrix_cell(const Panel& p, const TransferResults& results, Device from, De
   }
   focus_ring(ui, item, ui.px(4));
   const bool unsteady = s != nullptr && is_unsteady(*s);
-  const std::string text = s != nullptr ? cell_text(ui, *s, max.x - min.x - 4) : "";
+  const std::string text = s != nullptr ? cell_text(ui, *s, max.x - min.x - 4) : "–";
   const float mark = unsteady ? ui.px(kWarningSide + 4) : 0;
   const ImVec2 size = text_size(ui.fonts.caption, text);
   const float left = std::max(min.x + 2, (min.x + max.x - size.x - mark) / 2);
   if (unsteady) draw_warning(ui, {left, (min.y + max.y) / 2});
   draw_text_fitted(list, ui.fonts.caption, {left + mark, (min.y + max.y - size.y) / 2},
-                   max.x - left - mark - 2, ui.theme->text, text);
+                   max.x - left - mark - 2, s != nullptr ? ui.theme->text : ui.theme->muted, text);
   const std::string where = trf("{} to {}", lab::to_string(from), lab::to_string(to));
-  hint(ui, s != nullptr
-               ? where + "\n" + describe(*s, results.request.cache)
-               : trf("From {} to {}: no copy measured", lab::to_string(from), lab::to_string(to)));
+  hint(ui, s != nullptr ? where + "\n" + describe(*s, results.request.cache)
+                        : where + "\n" + why_not_copied(p, results, from, to, bytes));
   record(ui, item, path, "cell", where, text);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -47,6 +48,34 @@ void device_fields(const Panel& p, Fields& fields, TransferForm& form) {
   combo(p.ui, "transfers/to", tr("To"), devices, form.to, tr("Where the bytes are written."));
 }
 
+// Why the operation has no case between the form's devices; empty if it has one.
+std::string why_never_measured(const Panel& p, const TransferForm& form, TransferOp op) {
+  const std::vector<DeviceInfo>& devices = p.model.machine().devices;
+  const auto chosen = [&](int choice, std::size_t i) {
+    return choice == 0 || choice == static_cast<int>(i) + 1;
+  };
+  bool timed = false;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < devices.size(); ++j) {
+      const Device from = devices[i].device, to = devices[j].device;
+      if (!chosen(form.from, i) || !chosen(form.to, j)) continue;
+      if (is_measured_between(op, from, to)) return {};
+      timed = timed || (is_timed(from) && is_timed(to));
+    }
+  }
+  if (!timed) return tr("Emulated GPUs are not timed.");
+  switch (op) {
+    case TransferOp::Read:
+    case TransferOp::Write:
+    case TransferOp::Triad:
+      return tr("Measured within one CPU device: choose the same device in From and To.");
+    case TransferOp::Both: return tr("Measured from another device to a GPU: choose a GPU in To.");
+    case TransferOp::Overlap:
+      return tr("Measured from a CPU to a GPU: choose them in From and To.");
+    default: return tr("Measured with a GPU: choose one in From or To.");
+  }
+}
+
 void tick_boxes(const Panel& p, TransferForm& form) {
   const std::size_t ops = transfer_ops(p.model.machine());
   for (std::size_t i = 0; i < ops; i += 2) {
@@ -54,9 +83,11 @@ void tick_boxes(const Panel& p, TransferForm& form) {
     for (std::size_t j = i; j < i + 2; ++j) {
       const auto op = static_cast<TransferOp>(j);
       row.next();
-      bool on = has_op(form, op);
       const std::string path = std::string("transfers/op/") + to_string(op);
-      if (checkbox(p.ui, path, tr(label_of(op)), on, tr(kOpHints.at(j)))) set_op(form, op, on);
+      const std::string why = why_never_measured(p, form, op);
+      bool on = has_op(form, op) && why.empty();
+      const std::string hint = why.empty() ? tr(kOpHints.at(j)) : why;
+      if (checkbox(p.ui, path, tr(label_of(op)), on, hint, why.empty())) set_op(form, op, on);
     }
   }
   if (!has_thread_counts(p.model.machine())) return;
@@ -171,9 +202,12 @@ bool quick_button(const Panel& p, std::string_view path, const std::string& erro
                   float width = -1) {
   const RequestField quick = field_of(&StartTransfers::quick);
   const std::string why = error.empty() ? busy_reason(p) : error;
-  return button(
-      p.ui, path, tr(quick.label),
-      {.enabled = why.empty(), .hint = why.empty() ? tr(quick.hint) : why, .width = width});
+  const std::string hint =
+      fmt::format("{} {}", tr(quick.hint),
+                  tr("The form's operations, sizes and time per case do not apply; its devices, "
+                     "threads and cache do."));
+  return button(p.ui, path, tr(quick.label),
+                {.enabled = why.empty(), .hint = why.empty() ? hint : why, .width = width});
 }
 
 // "Run live: cpu:0 to cpu:1" where the machine has several devices.
@@ -202,13 +236,15 @@ void sweep_form(const Panel& p, TransferForm& form, bool fields) {
     tick_boxes(p, form);
   }
   StartTransfers request;
-  const std::string error = problem([&] { request = sweep_of(p, false); });
+  std::string error = problem([&] { request = sweep_of(p, false); });
+  const RunEstimate estimate =
+      error.empty() ? estimate_of(request, p.model.machine()) : RunEstimate{};
+  if (error.empty() && estimate.cases == 0) {
+    error = tr("no ticked operation is measured between these devices; tick Copy");
+  }
   const bool at_field = fields && !problem([&] { parse_byte_sizes(form.sizes); }).empty();
   if (!error.empty() && !at_field) error_box(p.ui, "transfers/form_error", field_problem(error));
-  if (error.empty()) {
-    const RunEstimate estimate = estimate_of(request, p.model.machine());
-    estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
-  }
+  estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   form_actions(p, 260, [&] { sweep_buttons(p, error); });
 }
 
@@ -256,24 +292,13 @@ void draw_costs_and_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   draw_transfer_matrix(p, kept);
 }
 
-constexpr float kBetweenButtons = 8;  // units
-
-// Beside the button of the whole sweep, which leaves room for it.
+// Beside the button of the whole sweep.
 void empty_quick(const Panel& p) {
-  const WidgetRect* sweep = p.ui.widgets.find("transfers/empty");
-  if (sweep == nullptr) return;
-  const ImVec2 back = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({sweep->max.x + p.ui.px(kBetweenButtons), sweep->min.y});
-  if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }), 0)) {
-    send_and_show(p, sweep_of(p, true));
-  }
-  ImGui::SetCursorScreenPos(back);
-}
-
-// Units that it needs.
-float quick_room(const Panel& p) {
-  const char* const label = tr(field_of(&StartTransfers::quick).label);
-  return kBetweenButtons + button_width(p.ui, label);
+  draw_beside(p, "transfers/empty", [&] {
+    if (quick_button(p, "transfers/empty/quick", problem([&] { sweep_of(p, true); }), 0)) {
+      send_and_show(p, sweep_of(p, true));
+    }
+  });
 }
 
 void transfer_results(const Panel& p) {
@@ -310,7 +335,7 @@ void transfer_results(const Panel& p) {
         [&]() -> Command {
           return live ? to_command(form, p.model.machine(), true) : sweep_of(p, false);
         },
-        live ? 0 : quick_room(p));
+        live ? 0 : room_beside(p, tr(field_of(&StartTransfers::quick).label)));
     if (!live) empty_quick(p);
     return;
   }

@@ -17,11 +17,13 @@ std::string with_steadiness(const std::string& text, const Measured& measured) {
   return is_unsteady(measured) ? trf("{}, unsteady", text) : text;
 }
 
-// The result of the first device, and how many others have one.
-std::string with_other_devices(const std::string& first, std::size_t others) {
-  if (others == 0) return first;
-  return others == 1 ? trf("{}; 1 more device measured", first)
-                     : trf("{}; {} more devices measured", first, others);
+// The result of the first device, and which others have one, or of many, how many.
+std::string with_other_devices(const std::string& first, const std::vector<std::string>& others) {
+  constexpr std::size_t kMostNamed = 3;
+  if (others.empty()) return first;
+  return others.size() <= kMostNamed
+             ? trf("{}; also measured: {}", first, fmt::join(others, tr(", ")))
+             : trf("{}; {} more devices measured", first, others.size());
 }
 
 // "cpu:0 118 GFLOP/s, 32.0 GB/s"; empty without a figure.
@@ -64,14 +66,14 @@ std::string unsteady_figures(const TourResults& results) {
 
 std::string result_of(const TourResults& results) {
   std::string first;
-  std::size_t others = 0;
+  std::vector<std::string> others;
   for (const Device device : devices_of(results)) {
     const std::string figures = figures_of(results, device, false);
     if (figures.empty()) continue;
     if (first.empty()) {
       first = figures;
     } else {
-      ++others;
+      others.push_back(lab::to_string(device));
     }
   }
   if (first.empty()) return "";
@@ -146,14 +148,14 @@ bool is_unsteady(const TransferResults& results) {
 
 namespace {
 
-// As the page's sentence on the first device: the lab's fastest kernel at the largest size, or
-// without one a library; null without a sample.
-const MatmulSample* best_product(const MatmulResults& results) {
+// As the page's sentence on the device: the lab's fastest kernel at the largest size, or without
+// one a library; null without a sample.
+const MatmulSample* best_product(const MatmulResults& results, Device device) {
   const MatmulSample* best = nullptr;
   bool library = false;
   for (const KernelResults& kernel : results.kernels) {
-    if (kernel.device != results.kernels.front().device) continue;
-    const MatmulSample* sample = kernel.at(results.largest_size(kernel.device));
+    if (kernel.device != device) continue;
+    const MatmulSample* sample = kernel.at(results.largest_size(device));
     if (sample == nullptr || (best != nullptr && kernel.library && !library)) continue;
     if (best == nullptr || (library && !kernel.library) || sample->gflops > best->gflops) {
       best = sample;
@@ -170,8 +172,16 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
   }
   if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
-  const MatmulSample* best = best_product(results);
+  const std::vector<Device> devices = results.devices();
+  const MatmulSample* best = devices.empty() ? nullptr : best_product(results, devices.front());
   if (best == nullptr) return "";
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    const MatmulSample* sample = best_product(results, devices[i]);
+    const std::string name = lab::to_string(devices[i]);
+    const bool unsteady = sample != nullptr && lab::is_unsteady(sample->time);
+    others.push_back(unsteady ? trf("{} (unsteady)", name) : name);
+  }
   const auto rung = std::ranges::find(rungs, best->kernel, &RungInfo::name);
   const bool titled = rung != rungs.end() && !rung->title.empty();
   return with_other_devices(
@@ -179,13 +189,15 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
           trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
               titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
           best->time),
-      results.devices().size() - 1);
+      others);
 }
 
 bool is_unsteady(const MatmulResults& results) {
   if (!results.speedups.empty()) return results.best_speedup() == nullptr;
-  const MatmulSample* best = best_product(results);
-  return best != nullptr && lab::is_unsteady(best->time);
+  return std::ranges::any_of(results.devices(), [&](Device device) {
+    const MatmulSample* best = best_product(results, device);
+    return best != nullptr && lab::is_unsteady(best->time);
+  });
 }
 
 namespace {

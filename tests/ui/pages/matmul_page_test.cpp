@@ -405,8 +405,25 @@ TEST(MatmulResults, TheLogNamesTheKernelOfTheSentence) {
                   matmul_sample(cpu(), "simd", 1024, 84), matmul_sample(cpu(), "onednn", 1024, 300),
                   matmul_sample(cpu(1), "simd", 1024, 111), JobFinished{}});
   EXPECT_EQ(model.log().back().text,
-            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0; 1 "
-            "more device measured");
+            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0; also "
+            "measured: cpu:1");
+}
+
+TEST(MatmulResults, TheLogWarnsOfUnsteadyKernelsOnEveryDevice) {
+  MatmulSample varying = matmul_sample(cpu(1), "simd", 1024, 111);
+  varying.time.p90_s = 2 * varying.time.median_s;
+  const Model model = matmul_job({matmul_sample(cpu(), "simd", 1024, 109), varying, JobFinished{}});
+  EXPECT_TRUE(model.log().back().text.ends_with("also measured: cpu:1 (unsteady)"))
+      << model.log().back().text;
+  EXPECT_EQ(model.log().back().severity, Severity::Warning);
+}
+
+TEST(MatmulForm, SaysHowLongARunStillTakes) {
+  Model model = make_scene(Page::Matmul, Scene::Running);
+  model.apply(event(model.job()->id, 5, Progress{0.5, "simd", 42.0}));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_EQ(lab.backend.find("matmul/estimate")->label, "about 42 s left");
 }
 
 TEST(MatmulLadder, HasNoSentenceWhileItIsMeasured) {
@@ -613,7 +630,7 @@ TEST(MatmulLadder, ComparesUnsteadyKernelsOnlyWhereTheirRangesAreApart) {
   };
   EXPECT_EQ(sentence(peak, varying("simd", 400, 1.25), varying("onednn", 350, 1), 200),
             "On cpu:0 at N = 64, the lab's fastest kernel reached 80 % (64 % to 100 %) of the "
-            "peak. The best library reached 70 %: which one is faster cannot be told.");
+            "peak. The best library reached 70 %: too close to say which is faster.");
   EXPECT_EQ(sentence(peak, varying("simd", 400, 1.25), varying("onednn", 100, 1), 200),
             "On cpu:0 at N = 64, the lab's fastest kernel reached 80 % (64 % to 100 %) of the "
             "peak. The best library reached 20 %.");

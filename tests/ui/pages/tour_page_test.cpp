@@ -50,7 +50,7 @@ TEST(TourPage, ItsEndNamesTheDeviceOfTheFigures) {
   const ui::Model model = make_scene(Page::Tour, Scene::Done);
   const std::string& end = model.log().back().text;
   EXPECT_NE(end.find("done: cpu:0 187 GFLOP/s"), std::string::npos) << end;
-  EXPECT_TRUE(end.ends_with("; 1 more device measured")) << end;
+  EXPECT_TRUE(end.ends_with("; also measured: cpu:1")) << end;
 }
 
 TEST(TourPage, AMarkedFigureOfAnyDeviceMakesTheJobAWarning) {

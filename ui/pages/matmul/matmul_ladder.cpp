@@ -391,9 +391,9 @@ std::string unsteady_sentence(const Ladder& ladder, const Line& best) {
     const ShareRange other = shares_of(ladder, *library);
     const bool apart = other.low > range.high || other.high < range.low;
     const std::string share = share_text(ladder, *library);
-    text += " " + (apart ? trf("The best library reached {}.", share)
-                         : trf("The best library reached {}: which one is faster cannot be told.",
-                               share));
+    text += " " +
+            (apart ? trf("The best library reached {}.", share)
+                   : trf("The best library reached {}: too close to say which is faster.", share));
   }
   if (is_unsteady(ladder.peak->time)) {
     text += " " + std::string(tr("The peak was unsteady, so the shares are rough."));

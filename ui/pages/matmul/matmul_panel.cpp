@@ -243,7 +243,10 @@ void run_buttons(const Panel& p, RunKind kind, const std::string& error,
   const std::string why = fault.empty() ? busy_reason(p) : fault;
   if (button(p.ui, "matmul/quick", tr("Quick, 15 s"),
              {.enabled = why.empty(),
-              .hint = why.empty() ? tr("The same kernels at N = 256, 512 and 1024 only.") : why,
+              .hint = why.empty()
+                          ? tr("The same kernels on the same devices at N = 256, 512 and 1024. "
+                               "The form's sizes and time per kernel do not apply.")
+                          : why,
               .width = -1})) {
     send_and_show(p, quick_ladder(p));
   }

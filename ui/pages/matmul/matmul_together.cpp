@@ -61,7 +61,8 @@ void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpe
        trf("Median of {} rounds of {} products on each device", e.rounds, e.products));
   const std::string speedup = fmt::format("{:.2f}x", e.speedup);
   const std::string rounds = trf("{} rounds, each in both orders", e.rounds);
-  cell(ui, is_unsteady(e) ? trf("{}, unsteady", speedup) : speedup, rounds);
+  const bool unsteady = is_unsteady(e);
+  cell(ui, unsteady ? trf("{}, unsteady", speedup) : speedup, rounds, unsteady);
   cell(ui, fmt::format("{:.2f}–{:.2f}", e.p10, e.p90), rounds);
 }
 

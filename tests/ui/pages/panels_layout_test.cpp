@@ -518,7 +518,7 @@ TEST(Pages, TheSplitButtonNamesItsEffect) {
   lab.open(Page::Devices);
   lab.click("devices/cpu_devices/less");
   EXPECT_EQ(lab.backend.find("devices/split")->label, "Restart with 1 device");
-  EXPECT_NE(lab.backend.find("devices/restart")->label.find("training runs are kept"),
+  EXPECT_NE(lab.backend.find("devices/restart")->label.find("the last results are kept"),
             std::string::npos);
 }
 

@@ -1,8 +1,12 @@
 #include "ui/model/run_estimate.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "compute/core/events/measured_cases.h"
+#include "compute/core/events/models.h"
 
 namespace lab::ui {
 namespace {
@@ -99,6 +103,26 @@ RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
     }
   }
   return sum;
+}
+
+double typical_step_s(const StartTraining& training, const DeviceInfo& device) {
+  // FLOP per image, forward and backward, of the direct algorithms.
+  constexpr std::pair<std::string_view, double> kFlop[] = {{"softmax", 3.1e4},
+                                                           {"mlp", 8.2e5},
+                                                           {"lenet", 2.3e6},
+                                                           {"convnet", 1.15e7},
+                                                           {"resnet18", 2.7e9}};
+  constexpr double kStart_s = 2e-4, kCore = 4e10, kGpu = 1e12;
+  const auto found =
+      std::ranges::find(kFlop, training.model, &std::pair<std::string_view, double>::first);
+  double flop = found == std::end(kFlop) ? 0 : found->second;
+  if (training.model == "resnet18") {
+    const double width = static_cast<double>(training.width) / static_cast<double>(kResNetWidth);
+    flop *= width * width;
+  }
+  const auto cores = static_cast<double>(std::max<std::size_t>(1, device.cores.size()));
+  const double rate = is_gpu(device.device) ? kGpu : kCore * cores;
+  return kStart_s + flop * static_cast<double>(training.batch) / rate;
 }
 
 }  // namespace lab::ui

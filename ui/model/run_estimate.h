@@ -23,4 +23,7 @@ RunEstimate estimate_of(const StartTransfers& request, const MachineInfo& machin
 RunEstimate estimate_of(const StartMatmul& request, const MachineInfo& machine,
                         const std::vector<RungInfo>& rungs);
 
+// Seconds of a training step on one device at a rough rate, where no speed is known.
+double typical_step_s(const StartTraining& training, const DeviceInfo& device);
+
 }  // namespace lab::ui

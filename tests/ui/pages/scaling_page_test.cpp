@@ -311,6 +311,7 @@ TEST(ScalingPage, DataParallelAsksForItsCosts) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1200});
   lab.open(Page::Scaling);
   EXPECT_FALSE(lab.visible("scaling/read_ms"));
+  lab.click("scaling/more");
   lab.click("scaling/style/DataParallel");
   EXPECT_TRUE(lab.visible("scaling/read_ms"));
   EXPECT_FALSE(lab.visible("scaling/repeat_ms")) << "estimated";
@@ -574,8 +575,7 @@ TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
   lab.open(Page::Scaling);
   EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "no time is known yet";
-  EXPECT_EQ(lab.backend.find("scaling/predict_from")->label,
-            "Measure first, or type in a step time");
+  EXPECT_EQ(lab.tooltip_of("scaling/predict"), "Measure first, or type in a step time");
   lab.click("scaling/run");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
   EXPECT_TRUE(lab.sent<StartScaling>()[0].measure);
@@ -584,7 +584,7 @@ TEST(ScalingPage, MeasuresThenPredictsFromTheMeasurement) {
   lab.show(make_scene(Page::Scaling, Scene::Done));
   lab.view.forms.scaling.request.link = "pcie3";
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("scaling/predict_from")->label,
+  EXPECT_EQ(lab.tooltip_of("scaling/predict"),
             "Calculates again from the measured step of 80.0 ms, without measuring");
   lab.click("scaling/predict");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1u);
@@ -722,7 +722,36 @@ TEST(ScalingPage, EstimatesFromTheTour) {
       << lab.backend.find("scaling/estimate")->label;
   lab.click("scaling/model");
   lab.click("scaling/model/MLP");
-  EXPECT_TRUE(holds(lab.backend.find("scaling/estimate")->label, "steps")) << "another model";
+  const std::string typical = lab.backend.find("scaling/estimate")->label;
+  EXPECT_TRUE(holds(typical, " s at a typical speed")) << "another model: " << typical;
+}
+
+TEST(ScalingPage, ShowsBothButtonsInALowWindow) {
+  for (const float scale : {1.0F, 1.5F}) {
+    for (const int devices : {1, 2, 4}) {
+      Lab lab(ui::Model(machine_of(devices)), scale, {1280, 720});
+      lab.view.forms.scaling.more = true;
+      lab.open(Page::Scaling);
+      for (const char* path :
+           {"scaling/run", "scaling/predict", "scaling/empty", "scaling/predict_one"}) {
+        const ui::WidgetRect* found = lab.backend.find(path);
+        ASSERT_NE(found, nullptr) << path;
+        EXPECT_LT(found->max.y, 650) << path << " at scale " << scale << ", " << devices;
+      }
+      const ui::WidgetRect* card = lab.backend.find("scaling/nothing");
+      EXPECT_LE(lab.backend.find("scaling/predict_one")->max.y, card->max.y - 8 * scale);
+    }
+  }
+}
+
+TEST(ScalingPage, SaysWhereTheLinkComesFrom) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
+  lab.view.forms.scaling.request.link = ui::usual_link(lab.model.machine());
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(lab.visible("scaling/default_link"));
+  lab.view.forms.scaling.request.link = "pcie3";
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("scaling/default_link")) << "chosen";
 }
 
 TEST(ScalingPage, TheRunButtonStopsTheRun) {

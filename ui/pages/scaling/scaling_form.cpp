@@ -7,6 +7,7 @@
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/run_estimate.h"
 #include "ui/model/training_estimate.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/form_devices.h"
@@ -14,11 +15,6 @@
 
 namespace lab::ui {
 namespace {
-
-// In the order of the choices: those of ScalingMode, then both.
-constexpr std::array kModeMeanings = {LAB_TEXT("One batch, divided over the devices"),
-                                      LAB_TEXT("A whole batch for each device"),
-                                      LAB_TEXT("First divided, then one per device")};
 
 std::vector<std::string> compute_time_names() {
   return {LAB_TEXT("Measured"), LAB_TEXT("Typed in"), LAB_TEXT("File")};
@@ -77,7 +73,6 @@ void work_fields(const Panel& p, ScalingForm& form) {
                    "device, so that the work grows with the device count."))) {
     set_mode_choice(form.request, mode);
   }
-  caption(p.ui, tr(kModeMeanings.at(static_cast<std::size_t>(mode))));
 }
 
 void device_boxes(const Panel& p, ScalingForm& form) {
@@ -110,10 +105,7 @@ void device_boxes(const Panel& p, ScalingForm& form) {
   untimed_note(p, "scaling");
 }
 
-void more_fields(const Panel& p, ScalingForm& form) {
-  foldout(p.ui, "scaling/more", tr("Measurement settings"), form.more);
-  if (!form.more) return;
-  Fields fields(p);
+void measurement_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   fields.next();
   input_text(p.ui, "scaling/counts", tr("Device counts"), form.counts,
              tr("A list: 1,2,4. Empty: 1, 2, 4, ... and all devices."), tr("1, 2, 4, ... all"));
@@ -155,6 +147,18 @@ void process_fields(const Panel& p, Fields& fields, ScalingForm& form) {
                   "no step is shorter than reading its images. 0: not a limit."));
 }
 
+// Says where the link comes from that the form assumes at first.
+void default_link_note(const Panel& p, const ScalingForm& form) {
+  const MachineInfo& machine = p.model.machine();
+  if (form.request.link != usual_link(machine)) return;
+  const auto gpu = [](const DeviceInfo& info) { return is_gpu(info.device); };
+  const std::string text = std::ranges::any_of(machine.devices, gpu)
+                               ? tr("The usual link of this machine's GPU")
+                               : tr("Assumes CPUs of several machines");
+  caption(p.ui, text);
+  record_item(p.ui, "scaling/default_link", "text", text);
+}
+
 void prediction_fields(const Panel& p, ScalingForm& form) {
   Fields fields(p);
   fields.next();
@@ -162,6 +166,11 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
                 form.request.predict_devices);
   fields.next();
   scaling_field(p, form, &StartScaling::link);
+  default_link_note(p, form);
+}
+
+// Where the prediction's step comes from, and what it models.
+void model_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   fields.next();
   segmented(p.ui, "scaling/compute_time", tr("Step time of one device"), compute_time_names(),
             form.compute_time,
@@ -192,6 +201,21 @@ void prediction_fields(const Panel& p, ScalingForm& form) {
                     ? tr("One process for all devices")
                     : tr("Distributed: a process per device"));
   process_fields(p, fields, form);
+}
+
+// Of the prediction, what is not as usual stays in sight.
+void more_fields(const Panel& p, ScalingForm& form) {
+  const bool unusual = static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured ||
+                       form.request.style != ParallelStyle::Ddp;
+  if (unusual) {
+    Fields fields(p);
+    model_fields(p, fields, form);
+  }
+  foldout(p.ui, "scaling/more", tr("More settings"), form.more);
+  if (!form.more) return;
+  Fields fields(p);
+  if (!unusual) model_fields(p, fields, form);
+  measurement_fields(p, fields, form);
 }
 
 // "LeNet, Fashion-MNIST, batch 256": the form on one line.
@@ -226,8 +250,13 @@ std::optional<double> known_step_s(const Panel& p, const ScalingForm& form) {
   return known && training.model == "lenet" ? std::optional(batch / toured->value) : std::nullopt;
 }
 
-// How long a measurement takes, or how many steps it has. No more devices than one are taken to be
-// faster than one.
+const DeviceInfo& first_info(const Panel& p, const StartTraining& training) {
+  const std::vector<DeviceInfo>& all = p.model.machine().devices;
+  const auto found = std::ranges::find(all, first_device(training), &DeviceInfo::device);
+  return found == all.end() ? all.front() : *found;
+}
+
+// How long a measurement takes. Several devices are taken to be as fast as one.
 void measure_note(const Panel& p, const ScalingForm& form) {
   StartScaling command;
   if (!problem([&] { command = to_command(form, p.model.machine(), true); }).empty()) return;
@@ -241,12 +270,19 @@ void measure_note(const Panel& p, const ScalingForm& form) {
   constexpr std::int64_t kFitted = 3;  // further batch sizes that the prediction rests on
   const auto steps = static_cast<std::int64_t>(counts * command.modes.size()) * each +
                      static_cast<std::int64_t>(counts) * accuracy + kFitted * each;
-  const auto step_s = known_step_s(p, form);
-  const std::string text =
-      step_s ? trf("{}, more on a busy machine", about(static_cast<double>(steps) * *step_s))
-             : trf("Trains about {} steps", group_digits(std::to_string(steps)));
-  caption(p.ui, text);
-  record_item(p.ui, "scaling/estimate", "text", text);
+  const std::string count = group_digits(std::to_string(steps));
+  const auto seconds = [&](double step_s) { return about(static_cast<double>(steps) * step_s); };
+  if (const auto step_s = known_step_s(p, form)) {
+    duration_note(p, "scaling/estimate", trf("{}, more on a busy machine", seconds(*step_s)));
+    hint(p.ui,
+         trf("{} steps of {} each, as measured on this machine.", count, format_seconds(*step_s)));
+    return;
+  }
+  const double typical_s = typical_step_s(command.training, first_info(p, command.training));
+  duration_note(p, "scaling/estimate", trf("{} at a typical speed", seconds(typical_s)));
+  hint(p.ui, trf("{} steps of {} each, at a typical speed: no step of this network was measured on "
+                 "this machine yet.",
+                 count, format_seconds(typical_s)));
 }
 
 // Why the last measurement allows no prediction; empty if it does, or is not what it starts from.
@@ -259,24 +295,36 @@ std::string withheld_reason(const Panel& p, const ScalingForm& form) {
   return {};
 }
 
-// Computes a prediction without measuring.
+// Computes a prediction without measuring. The tooltip says from what, or why it cannot.
 void predict_button(const Panel& p, const ScalingForm& form) {
   const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
-  std::string error = problem([&] { return to_command(form, machine, false, known); });
-  if (error.empty()) error = withheld_reason(p, form);
-  if (start_button(p, "scaling/predict", tr("Predict only"), error, false)) {
+  const bool measured = static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured;
+  std::string why = problem([&] { return to_command(form, machine, false, known); });
+  if (why.empty()) why = withheld_reason(p, form);
+  if (!why.empty() && measured && !known.seconds) why = tr("Measure first, or type in a step time");
+  if (why.empty()) why = busy_reason(p);
+  const std::string from =
+      known.seconds && measured
+          ? trf("Calculates again from the measured step of {}, without measuring",
+                format_seconds(*known.seconds))
+          : std::string(tr("Calculates from the step time in the settings"));
+  if (button(p.ui, "scaling/predict", tr("Predict only"),
+             {.enabled = why.empty(), .hint = why.empty() ? from : why, .width = -1})) {
     send(p, to_command(form, machine, false, known));
   }
-  // Folded, the button is on the title's line; its tooltip says the same.
-  if (p.folded() || static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return;
-  const std::string text = known.seconds
-                               ? trf("Calculates again from the measured step of {}, without "
-                                     "measuring",
-                                     format_seconds(*known.seconds))
-                               : std::string(tr("Measure first, or type in a step time"));
-  muted(p.ui, text);
-  record_item(p.ui, "scaling/predict_from", "text", text);
+}
+
+// One line, which stays in sight however far the form extends below it.
+void form_buttons(const Panel& p, const ScalingForm& form, std::string_view error) {
+  form_actions(p, 330, [&] {
+    Row row(p.ui,
+            {button_width(p.ui, tr("Measure scaling")), button_width(p.ui, tr("Predict only"))});
+    row.next();
+    measure_button(p, form, error);
+    row.next();
+    predict_button(p, form);
+  });
 }
 
 }  // namespace
@@ -294,25 +342,13 @@ void draw_scaling_form(const Panel& p) {
     device_boxes(p, form);
   }
   if (!error.empty()) error_box(p.ui, "scaling/form_error", error);
-  if (p.folded()) {
-    form_actions(p, 330, [&] {
-      Row row(p.ui, {1.3F, 1});
-      row.next();
-      measure_button(p, form, error);
-      row.next();
-      predict_button(p, form);
-    });
-    if (fields) prediction_fields(p, form);
-  } else {
-    if (error.empty() && !runs(p, Page::Scaling)) measure_note(p, form);
-    measure_button(p, form, error);
-    busy_cores_note(p);
-    ImGui::Dummy({1, p.ui.px(4)});
-    heading(p.ui, tr("Prediction"));
-    prediction_fields(p, form);
-    predict_button(p, form);
-  }
-  if (fields) more_fields(p, form);
+  if (error.empty()) measure_note(p, form);
+  form_buttons(p, form, error);
+  if (!fields) return;
+  ImGui::Dummy({1, p.ui.px(4)});
+  heading(p.ui, tr("Prediction"));
+  prediction_fields(p, form);
+  more_fields(p, form);
 }
 
 }  // namespace lab::ui

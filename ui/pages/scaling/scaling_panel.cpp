@@ -68,8 +68,9 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   cell(p.ui, std::to_string(point.devices), describe(results, point));
   cell(p.ui, step_time_text(point.step.median_s));
   cell(p.ui, format_si(point.images_per_s, ""));
-  cell(p.ui, times_text(point.speedup));
-  cell(p.ui, percent(point.efficiency));
+  const bool unsteady = is_unsteady(results, point);
+  cell(p.ui, times_text(point.speedup), "", unsteady && point.devices > 1);
+  cell(p.ui, percent(point.efficiency), "", unsteady && point.devices > 1);
   if (wide) {
     split_cells(p, parts_of(point));
     cell(p.ui, std::to_string(point.step.n));
@@ -83,7 +84,7 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
   if (point.shares_cores) {
     cell(p.ui, tr("shares cores"),
          tr("More devices than cores: no speed-up beyond the number of cores."));
-  } else if (is_unsteady(results, point)) {
+  } else if (unsteady) {
     cell(p.ui, tr("unsteady"), tr("The step times vary more than on an idle machine."));
   } else {
     cell(p.ui, tr("measured"));
@@ -153,23 +154,21 @@ StartScaling quick_prediction(const ScalingForm& form, const MachineInfo& machin
   return command;
 }
 
+std::string predict_label(const Panel& p) {
+  return trf("Predict for {} devices", p.view.forms.scaling.request.predict_devices);
+}
+
 void predict_button(const Panel& p) {
   const ScalingForm& form = p.view.forms.scaling;
   const MachineInfo& machine = p.model.machine();
   StartScaling command;
   std::string why = busy_reason(p);
   if (why.empty()) why = problem([&] { command = quick_prediction(form, machine); });
-  const std::string label = trf("Predict for {} devices", form.request.predict_devices);
-  const float width = text_size(p.ui.fonts.body, label).x + p.ui.px(40);
-  const float room = ImGui::GetContentRegionAvail().x;
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (room - width) / 2));
   const char* const hint = command.measure
                                ? tr("Times one device only, and calculates the rest from it")
                                : tr("Calculates from the step time in the settings");
-  if (button(p.ui, "scaling/predict_one", label,
-             {.enabled = why.empty(),
-              .hint = why.empty() ? hint : why,
-              .width = width / p.ui.scale})) {
+  if (button(p.ui, "scaling/predict_one", predict_label(p),
+             {.enabled = why.empty(), .hint = why.empty() ? hint : why})) {
     send(p, command);
   }
 }
@@ -183,22 +182,26 @@ void empty_card(const Panel& p) {
     return;
   }
   const bool predicts = p.view.forms.scaling.request.predict_devices > 0;
+  const float beside = predicts ? room_beside(p, predict_label(p)) : 0;
+  const auto predict = [&] {
+    if (predicts) draw_beside(p, "scaling/empty", [&] { predict_button(p); });
+  };
   if (const int devices = devices_to_split_into(p); devices > 0) {
     const char* const text =
         tr("Nothing has been measured yet. Scaling compares one device with several, and the cores "
-           "are one device here: split them first, or time this one and calculate the others.");
-    if (empty_state(p.ui, "scaling/empty", text, split_label(devices))) {
+           "are one device here: split them first, or time this one and predict the others.");
+    if (empty_state(p.ui, "scaling/empty", text, split_label(devices), "", beside)) {
       p.view.confirm_restart = RestartLab{.cpu_devices = devices};
     }
-    if (predicts) predict_button(p);
-    return;
+    return predict();
   }
-  empty_page(p, "scaling/empty",
-             tr("Nothing has been measured yet. The same training runs on one device, then on "
-                "more; the plots show what each one adds and costs."),
-             tr("Measure scaling"),
-             [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); });
-  if (predicts) predict_button(p);
+  empty_page(
+      p, "scaling/empty",
+      tr("Nothing has been measured yet. The same training runs on one device, then on "
+         "more; the plots show what each one adds and costs."),
+      tr("Measure scaling"),
+      [&] { return to_command(p.view.forms.scaling, p.model.machine(), true); }, beside);
+  predict();
 }
 
 // Returns the displayed mode: the chosen one if it has results.
@@ -219,7 +222,8 @@ struct ScalingFigure {
   std::string value;
   std::string hint;
   std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
-  bool wide = false;       // the range is marked as unsteady
+  bool wide = false;       // the range is the figure
+  bool marked = false;     // as unsteady or disturbed
 };
 
 // A quantity with the range of the steps, p10 to p90.
@@ -230,13 +234,16 @@ struct RangedValue {
 };
 
 // Adds the range to a figure unless it is narrow. If it is so wide that one number would mislead,
-// or `undecided` because one device may be as fast, the range is the figure.
-void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided) {
+// or `undecided` because one device may be as fast, the range is the figure. A figure from `rough`
+// steps is marked.
+void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided, bool rough) {
   const auto& [number, low, high, text, times] = value;
   constexpr double kNarrow = 0.05;
-  if (high - low < kNarrow * high && !undecided) return;
-  const std::string range = trf("{} to {}", text(low), text(high));
+  if (high - low < kNarrow * high && !undecided && !rough) return;
+  const bool narrow = text(low) == text(high);
+  const std::string range = narrow ? tr("unsteady") : trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);
+  figure.marked = rough || figure.wide;
   if (!figure.wide && !undecided) {
     figure.range = range;
     return;
@@ -250,11 +257,15 @@ void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided) 
 }
 
 // A single device has no speed-up.
-std::vector<ScalingFigure> figures_of(const ScalingPoint& one) {
-  return {{"scaling/figure/step", tr("step"), format_seconds(one.step.median_s),
-           tr("Median time of a step.")},
-          {"scaling/figure/images", tr("images/s"), format_si(one.images_per_s, ""),
-           tr("Images per step divided by its median time.")}};
+std::vector<ScalingFigure> figures_of(const ScalingPoint& one, bool rough) {
+  std::vector<ScalingFigure> figures = {
+      {"scaling/figure/step", tr("step"), format_seconds(one.step.median_s),
+       tr("Median time of a step. The range is that of the steps, p10 to p90.")},
+      {"scaling/figure/images", tr("images/s"), format_si(one.images_per_s, ""),
+       tr("Images per step divided by its median time.")}};
+  set_range(figures[0], {one.step.median_s, one.step.p10_s, one.step.p90_s, format_seconds}, false,
+            rough);
+  return figures;
 }
 
 // Rough steps do not show what is hidden.
@@ -275,10 +286,10 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
   const bool undecided = curve.speedup_low[at] < 1 && curve.speedup_high[at] > 1;
   set_range(figures[0],
             {best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text, true},
-            undecided);
+            undecided, rough);
   set_range(figures[1],
             {best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at], percent},
-            undecided);
+            undecided, rough);
   if (rough) figures.pop_back();
   return figures;
 }
@@ -301,12 +312,13 @@ std::vector<ScalingFigure> measured_figures(const ScalingResults& results, Scali
   const ScalingCurve& curve = results.measured(mode);
   const ScalingPoint* best = best_point(curve);
   if (best == nullptr) return {};
-  if (best->devices == 1) return figures_of(*best);
+  if (best->devices == 1) return figures_of(*best, rough);
   return figures_of_several(curve, *best, rough);
 }
 
-// None for a withheld prediction.
-std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, ScalingMode mode) {
+// None for a withheld prediction. `rough`: it rests on rough steps.
+std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, ScalingMode mode,
+                                             bool rough) {
   const PredictedCurve& predicted = results.predicted(mode);
   if (predicted.points.empty() || !results.withheld(mode).empty()) return {};
   const ScalingPrediction& most = predicted.points.back();
@@ -319,11 +331,11 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
       {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
   const double low = predicted.speedup_low.back(), high = predicted.speedup_high.back();
   const bool undecided = low < 1 && high > 1;
-  set_range(figures[0], {most.speedup, low, high, times_text, true}, undecided);
+  set_range(figures[0], {most.speedup, low, high, times_text, true}, undecided, rough);
   set_range(
       figures[1],
       {most.efficiency, predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent},
-      undecided);
+      undecided, rough);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
@@ -334,9 +346,9 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
   return figures;
 }
 
-// With a warning mark if the range is wide.
-void range_caption(const Panel& p, const std::string& range, bool wide) {
-  if (!wide) return caption(p.ui, range);
+// With a warning mark if the figure is marked.
+void range_caption(const Panel& p, const std::string& range, bool marked) {
+  if (!marked) return caption(p.ui, range);
   const Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
@@ -362,7 +374,7 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
       ImGui::BeginGroup();
       caption(p.ui, figures[i].label);
       number(p.ui, figures[i].value, p.ui.fonts.title);
-      if (!range.empty()) range_caption(p, range, figures[i].wide);
+      if (!range.empty()) range_caption(p, range, figures[i].marked);
       ImGui::EndGroup();
       record_item(p.ui, figures[i].path, "figure", figures[i].label,
                   range.empty() ? figures[i].value : figures[i].value + ", " + range);
@@ -421,7 +433,12 @@ void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode
   if (!card) return;
   draw_figures(p, measured_figures(results, mode, !texts.rough.empty()));
   for (std::size_t i = 0; i < texts.measured.size(); ++i) {
-    say(p, fmt::format("scaling/sentence/{}", i), texts.measured[i], i == 0);
+    const std::string path = fmt::format("scaling/sentence/{}", i);
+    if (texts.measured[i] == texts.rough) {
+      warning_sentence(p, path, texts.rough);
+    } else {
+      say(p, path, texts.measured[i], i == 0);
+    }
   }
   const bool rough = !texts.rough.empty() || !results.withheld(mode).empty();
   if (rough && !runs(p, Page::Scaling)) measure_buttons(p, results.request);
@@ -445,7 +462,8 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
     muted(p.ui, tr("Follows when all device counts are measured."));
     return;
   }
-  draw_figures(p, predicted_figures(results, mode));
+  const bool measured = !results.request.compute_s && results.request.reference_file.empty();
+  draw_figures(p, predicted_figures(results, mode, measured && !texts.rough.empty()));
   const std::string fastest = fastest_sentence(results.predicted(mode));
   say(p, "scaling/predicted_fastest", fastest, true);
   say(p, "scaling/prediction", texts.predicted, fastest.empty());

@@ -673,6 +673,45 @@ TEST(ScalingPage, UnsteadyIsJudgedAlikeEverywhere) {
       << lab.backend.find("scaling/table/1")->value;
 }
 
+// A run beside other programs, and a prediction from it.
+ui::Model disturbed_run(int devices) {
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 1, JobStarted{"Scaling", StartScaling{}}));
+  for (int n = 1; n <= devices; ++n) {
+    ScalingPoint point = scaling_point(kStrong, n);
+    point.step.p90_s = 1.1 * point.step.median_s;
+    model.apply(event(1, 2, point));
+  }
+  model.apply(event(1, 3, scaling_prediction(kStrong, 16)));
+  model.apply(event(1, 4, CoresShared{0.3}));
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  return model;
+}
+
+TEST(ScalingPage, NamesNoLimitOfARoughPrediction) {
+  Lab lab(disturbed_run(2), 1, {1280, 1600});
+  lab.open(Page::Scaling);
+  EXPECT_EQ(lab.backend.find("scaling/sentence/0")->kind, "warning");
+  const std::string said = lab.backend.find("scaling/prediction")->label;
+  EXPECT_TRUE(holds(said, "Too unsteady to name a limit")) << said;
+  EXPECT_FALSE(holds(said, "Limit:")) << said;
+  EXPECT_TRUE(holds(lab.backend.find("scaling/figure/prediction")->value, " to "))
+      << lab.backend.find("scaling/figure/prediction")->value;
+  lab.show(varying_steps(0.0410, 0.0414));
+  EXPECT_NE(lab.backend.find("scaling/sentence/0")->kind, "warning");
+}
+
+TEST(ScalingPage, OneDisturbedDeviceHasRangesThatFit) {
+  Lab lab(disturbed_run(1), 1, {1280, 720});
+  lab.open(Page::Scaling);
+  EXPECT_TRUE(holds(lab.backend.find("scaling/figure/step")->value, "ms to"))
+      << lab.backend.find("scaling/figure/step")->value;
+  EXPECT_TRUE(holds(lab.backend.find("scaling/figure/images")->value, " to "));
+  for (const std::string& cut : lab.backend.fonts.cut_texts()) {
+    EXPECT_FALSE(holds(cut, " to ")) << cut;
+  }
+}
+
 TEST(ScalingPage, ADisturbedRunOffersWaysOn) {
   Lab lab(varying_steps(0.0400, 0.1000), 1, {1280, 1600});
   lab.open(Page::Scaling);

@@ -263,8 +263,15 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one, bool rough) {
        tr("Median time of a step. The range is that of the steps, p10 to p90.")},
       {"scaling/figure/images", tr("images/s"), format_si(one.images_per_s, ""),
        tr("Images per step divided by its median time.")}};
-  set_range(figures[0], {one.step.median_s, one.step.p10_s, one.step.p90_s, format_seconds}, false,
-            rough);
+  constexpr double kNarrow = 0.05;
+  const Timing& t = one.step;
+  if (!rough && t.p90_s - t.p10_s < kNarrow * t.p90_s) return figures;
+  const auto rate = [&](double step_s) {
+    return format_si(static_cast<double>(one.batch) / step_s, "");
+  };
+  figures[0].range = trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s));
+  if (t.p10_s > 0) figures[1].range = trf("{} to {}", rate(t.p90_s), rate(t.p10_s));
+  for (ScalingFigure& figure : figures) figure.marked = rough || is_unsteady(t);
   return figures;
 }
 
@@ -462,9 +469,8 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
     muted(p.ui, tr("Follows when all device counts are measured."));
     return;
   }
-  const bool measured = !results.request.compute_s && results.request.reference_file.empty();
-  draw_figures(p, predicted_figures(results, mode, measured && !texts.rough.empty()));
-  const std::string fastest = fastest_sentence(results.predicted(mode));
+  draw_figures(p, predicted_figures(results, mode, texts.rough_basis));
+  const std::string fastest = texts.rough_basis ? "" : fastest_sentence(results.predicted(mode));
   say(p, "scaling/predicted_fastest", fastest, true);
   say(p, "scaling/prediction", texts.predicted, fastest.empty());
   say(p, "scaling/model_error", model_error_sentence(results, mode), false);

@@ -55,6 +55,8 @@ struct ScalingTexts {
   // What limits the prediction for the most devices and what it is based on, or why it is withheld
   // and what to do; empty if there is none.
   std::string predicted;
+  // Whether the prediction rests on a disturbed or unsteady step: no limit is named then.
+  bool rough_basis = false;
 };
 ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode);
 // Reports the model's error at device counts that were also measured, or that only one device was;

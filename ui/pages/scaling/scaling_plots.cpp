@@ -46,6 +46,7 @@ std::string all_at(const ScalingResults& results, ScalingMode mode, Quantity fig
 struct Drawn {
   Column64 ideal_x, ideal_y;
   Column64 fast_y, shared_y;
+  Column64 unsteady;  // 1 where the speed-up is
 };
 
 // Splits y into points with separate and with shared cores; NaN interrupts the line between them.
@@ -56,6 +57,8 @@ void split_by_cores(const ScalingCurve& curve, const Column64& y, Drawn& drawn) 
     const bool next_shares = i + 1 < curve.points.size() && curve.points[i + 1].shares_cores;
     drawn.fast_y.push_back(shares ? kNoValue : y[i]);
     drawn.shared_y.push_back(shares || next_shares ? y[i] : kNoValue);
+    // That of one device is 1 by definition.
+    drawn.unsteady.push_back(curve.points[i].devices > 1 && curve.is_unsteady(i) ? 1 : 0);
   }
 }
 
@@ -92,6 +95,7 @@ void add_measured(const Panel& p, const ScalingResults& results, ScalingMode mod
   s.low = speed ? curve.speedup_low : curve.efficiency_low;
   s.high = speed ? curve.speedup_high : curve.efficiency_high;
   s.whiskers = true;
+  s.unsteady = drawn.unsteady;
   out.push_back(std::move(s));
 }
 

@@ -381,13 +381,19 @@ std::string withheld_advice(bool rough) {
                      "machine is quiet, or type in the step time of one device.");
 }
 
-std::string prediction_sentence(const ScalingResults& results, ScalingMode mode, bool rough) {
-  if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("No prediction: {}.", why) + " " + withheld_advice(rough);
-  }
-  const PredictedCurve& curve = results.predicted(mode);
-  if (curve.points.empty()) return "";
-  const ScalingPrediction& p = curve.points.back();
+// Whether the prediction rests on a step of one device that was disturbed or unsteady.
+bool has_rough_basis(const ScalingResults& results, ScalingMode mode) {
+  const ScalingPoint* const one = results.measured(mode).at(1);
+  const StartScaling& request = results.request;
+  const bool here = !request.compute_s && request.reference_file.empty();
+  const bool earlier = request.compute_s && !request.measure &&
+                       results.one_device_step_s(request.training) == request.compute_s;
+  return (here || earlier) && one != nullptr && (results.others > 0 || is_unsteady(one->step));
+}
+
+// What the prediction for the most devices loses, and where.
+std::vector<std::string> lost_sentences(const ScalingResults& results, ScalingMode mode,
+                                        const ScalingPrediction& p) {
   std::vector<std::string> said = {limit_sentence(p, results.request.style)};
   if (p.process_s > 0) {
     said.push_back(trf("The devices wait {} for the process, which launches and reads for them.",
@@ -401,6 +407,24 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode,
     said.push_back(
         trf("{} of every step is fixed and cannot be divided.", format_seconds(p.fixed_s)));
   }
+  return said;
+}
+
+std::string prediction_sentence(const ScalingResults& results, ScalingMode mode, bool rough) {
+  if (const std::string why = results.withheld(mode); !why.empty()) {
+    return trf("No prediction: {}.", why) + " " + withheld_advice(rough);
+  }
+  const PredictedCurve& curve = results.predicted(mode);
+  if (curve.points.empty()) return "";
+  const ScalingPrediction& p = curve.points.back();
+  std::vector<std::string> said;
+  if (has_rough_basis(results, mode)) {
+    said.emplace_back(
+        tr("Too unsteady to name a limit: the step of one device was measured "
+           "unsteadily or beside other programs."));
+  } else {
+    said = lost_sentences(results, mode, p);
+  }
   said.push_back(trf("Calculated from the time of one device, {}.", basis_text(results, p)));
   return fmt::format("{}", fmt::join(said, " "));
 }
@@ -412,6 +436,7 @@ ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode) {
   texts.rough = rough_sentence(results, mode);
   texts.measured = measured_sentences(results, mode, texts.rough);
   texts.predicted = prediction_sentence(results, mode, !texts.rough.empty());
+  texts.rough_basis = has_rough_basis(results, mode);
   return texts;
 }
 

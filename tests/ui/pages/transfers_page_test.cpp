@@ -608,5 +608,20 @@ TEST(TransferResults, OfAnEarlierSessionHaveTheirDate) {
   EXPECT_TRUE(lab.visible("transfers/measured"));
 }
 
+TEST(TransferCurves, TheChoiceAmongManyPairsIsNoWiderThanItsNames) {
+  Model model(machine_of(3));
+  model.apply(event(1, 0, JobStarted{"Transfers by size", StartTransfers{}}));
+  for (const int from : {0, 1, 2}) {
+    for (const int to : {0, 1, 2}) {
+      model.apply(event(1, 1, transfer_sample(cpu(from), cpu(to), TransferOp::Copy, 1, kMiB, 5)));
+    }
+  }
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  const ui::WidgetRect* choice = lab.backend.find("transfers/shown_pair");
+  ASSERT_NE(choice, nullptr);
+  EXPECT_LT(choice->max.x - choice->min.x, 330);
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -300,11 +300,18 @@ std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& resu
 void draw_pair_choice(const Panel& p, const TransferResults& results) {
   const auto pairs = results.pairs();
   if (pairs.size() < 2) return;
+  constexpr std::size_t kMostSegments = 4;
+  constexpr float kCombo = 320;  // units
+  std::optional<Row> row;
+  if (pairs.size() > kMostSegments) {
+    row.emplace(p.ui, std::initializer_list<float>{-std::min(kCombo, width_left(p)), 1});
+    row->next();
+  }
   choose_one(p,
              {.path = "transfers/shown_pair",
               .label = tr("From and to"),
               .hint = tr("Source and destination of the curves and costs below."),
-              .most_segments = 4},
+              .most_segments = kMostSegments},
              pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair, pair_text);
 }
 

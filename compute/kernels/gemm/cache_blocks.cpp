@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <string>
 
 #include "compute/machine/system_files.h"
@@ -10,27 +12,33 @@
 namespace lab {
 namespace {
 
-// Returns the size of a data or unified cache of `level`; 0 if sysfs does not report it.
-std::int64_t cache_bytes(int level) {
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    if (read_number(folder + "level") != level) continue;
-    if (read_text(folder + "type") == "Instruction") continue;
-    const std::string unit = read_text(folder + "size").value_or("");  // "48K"
-    const std::int64_t size = read_number(folder + "size").value_or(0);
-    if (unit.ends_with('K')) return size << 10;
-    if (unit.ends_with('M')) return size << 20;
+// Returns the number of processors in a mask of sysfs, "00000000,0000000f"; 0 without a file.
+int processors(const std::string& file) {
+  int count = 0;
+  for (const char digit : read_text(file).value_or("")) {
+    unsigned bits = 0;
+    if (std::from_chars(&digit, &digit + 1, bits, 16).ec == std::errc())
+      count += std::popcount(bits);
   }
-  return 0;
+  return count;
 }
 
-CacheSizes read_caches() {
-  CacheSizes sizes;
-  if (const auto l1 = cache_bytes(1); l1 > 0) sizes.l1_bytes = l1;
-  if (const auto l2 = cache_bytes(2); l2 > 0) sizes.l2_bytes = l2;
-  const auto l3 = cache_bytes(3);
-  sizes.l3_bytes = l3 > 0 ? l3 : sizes.l2_bytes;
-  return sizes;
+// Returns the size of a data or unified cache of `level`, which the processor described in `folder`
+// uses: one core's share of L1 and L2, the whole of L3. 0 if sysfs does not report it.
+std::int64_t cache_bytes(const std::string& folder, int level) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string cache = fmt::format("{}/cache/index{}/", folder, index);
+    if (read_number(cache + "level") != level) continue;
+    if (read_text(cache + "type") == "Instruction") continue;
+    const std::string unit = read_text(cache + "size").value_or("");  // "48K"
+    const std::int64_t size = read_number(cache + "size").value_or(0);
+    const int threads = std::max(processors(folder + "/topology/thread_siblings"), 1);
+    const int sharing = std::max(processors(cache + "shared_cpu_map") / threads, 1);
+    const int cores = level < 3 ? sharing : 1;
+    if (unit.ends_with('K')) return (size << 10) / cores;
+    if (unit.ends_with('M')) return (size << 20) / cores;
+  }
+  return 0;
 }
 
 std::int64_t round_down(std::int64_t value, std::int64_t multiple) {
@@ -39,8 +47,29 @@ std::int64_t round_down(std::int64_t value, std::int64_t multiple) {
 
 }  // namespace
 
+CacheSizes read_cache_sizes(const std::string& cpus) {
+  std::int64_t l1 = 0, l2 = 0, l3 = 0;
+  const auto keep_smallest = [](std::int64_t& smallest, std::int64_t size) {
+    if (size > 0 && (smallest == 0 || size < smallest)) smallest = size;
+  };
+  for (const std::string& name : list_directory(cpus)) {
+    if (!name.starts_with("cpu") || name.find_first_not_of("0123456789", 3) != std::string::npos) {
+      continue;
+    }
+    const std::string folder = cpus + "/" + name;
+    keep_smallest(l1, cache_bytes(folder, 1));
+    keep_smallest(l2, cache_bytes(folder, 2));
+    keep_smallest(l3, cache_bytes(folder, 3));
+  }
+  CacheSizes sizes;
+  if (l1 > 0) sizes.l1_bytes = l1;
+  if (l2 > 0) sizes.l2_bytes = l2;
+  sizes.l3_bytes = l3 > 0 ? l3 : sizes.l2_bytes;
+  return sizes;
+}
+
 const CacheSizes& cache_sizes() {
-  static const CacheSizes sizes = read_caches();
+  static const CacheSizes sizes = read_cache_sizes("/sys/devices/system/cpu");
   return sizes;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Block sizes of the packed GEMM, derived from the caches of this processor.
 #include <cstdint>
+#include <string>
 
 namespace lab {
 
@@ -10,8 +11,12 @@ struct CacheSizes {
   std::int64_t l3_bytes = 8 << 20;
 };
 
-// Returns the cache sizes of core 0 as reported in sysfs; read once. If L1 or L2 is not reported,
-// the default above applies; if L3 is not, the L2 size.
+// Returns the smallest caches of any core, as reported in the sysfs folder `cpus`: a thread may run
+// on each kind of core. Cores that share L1 or L2 have equal parts of it. If L1 or L2 is not
+// reported, the default above applies; if L3 is not, the L2 size.
+CacheSizes read_cache_sizes(const std::string& cpus);
+
+// Those of this machine; read once.
 const CacheSizes& cache_sizes();
 
 // Sizes in 32-bit words: kc * nc of B are used from L2, mc * kc of A, if it is packed, from L3.

@@ -409,20 +409,5 @@ TEST(Piece, CoversEverythingOnce) {
   }
 }
 
-TEST(CacheBlocks, FitTheCachesAndTheTiles) {
-  for (const CacheSizes& sizes : {CacheSizes{}, CacheSizes{48 << 10, 1 << 20, 32 << 20},
-                                  CacheSizes{8 << 10, 64 << 10, 64 << 10}}) {
-    const CacheBlocks b = cache_blocks(sizes, 300, 12, 32);
-    EXPECT_GT(b.mc, 0);
-    EXPECT_EQ(b.mc % 12, 0);
-    EXPECT_GT(b.nc, 0);
-    EXPECT_EQ(b.nc % 32, 0);
-  }
-  EXPECT_EQ(even_piece(0, 256, 8), 0);
-  EXPECT_EQ(even_piece(300, 256, 1), 150);
-  EXPECT_EQ(even_piece(300, 256, 8), 152);
-  EXPECT_GT(cache_sizes().l1_bytes, 0);
-}
-
 }  // namespace
 }  // namespace lab

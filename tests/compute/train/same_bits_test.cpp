@@ -12,17 +12,18 @@
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/machine.h"
+#include "compute/tensor/tensor.h"
 #include "compute/train/trainer.h"
 #include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
 
-// A CPU device with so many threads, which share cores if the machine has fewer.
-DeviceInfo device_of(int threads) {
+// CPU device `index` with so many threads, which share cores if the machine has fewer.
+DeviceInfo device_of(int threads, int index = 0) {
   const std::vector<int> usable = thread_affinity();
   DeviceInfo info;
-  info.device = cpu(0);
+  info.device = cpu(index);
   info.memory_total_bytes = info.memory_limit_bytes = std::int64_t{4} << 30;
   for (std::size_t t = 0; t < static_cast<std::size_t>(threads); ++t) {
     info.cores.push_back(usable[t % usable.size()]);
@@ -41,15 +42,21 @@ struct Setting {
   std::string name;
   TrainerOptions options;
   std::int64_t batch = 0;
+  int devices = 1;
 };
 
 Outcome train_with(int threads, const Setting& setting) {
   const Dataset data = make_synthetic_garments(2 * setting.batch - 3, 21, 1);
-  DeviceContext device(device_of(threads));
+  std::vector<std::unique_ptr<DeviceContext>> devices;
+  std::vector<DeviceContext*> contexts;
+  for (int i = 0; i < setting.devices; ++i) {
+    devices.push_back(std::make_unique<DeviceContext>(device_of(threads, i)));
+    contexts.push_back(devices.back().get());
+  }
   TrainerOptions options = setting.options;
   options.batch = setting.batch;
   options.sgd = {.momentum = 0.9};
-  Trainer trainer({&device}, options);
+  Trainer trainer(contexts, options);
   BatchLoader loader(data.train, setting.batch, BatchOrder::Shuffled, 3);
   loader.start_epoch(0);
   Outcome outcome;
@@ -105,7 +112,18 @@ TEST_P(SameBits, BesideBusyNeighbours) {
   SKIP_UNDER_THREAD_SANITIZER();
   const Outcome quiet = train_with(2, GetParam());
   const BusyNeighbours neighbours;
-  EXPECT_TRUE(train_with(2, GetParam()) == quiet);
+  for (const int threads : {1, 2, 3, 8}) {
+    EXPECT_TRUE(train_with(threads, GetParam()) == quiet) << threads << " threads";
+  }
+}
+
+TEST(NormSameBits, ForAnyNumberOfThreads) {
+  const auto norm_with = [](int threads) {
+    DeviceContext device(device_of(threads));
+    return norm(randn(device, {3, 100'003}, 1));
+  };
+  const double one = norm_with(1);
+  for (const int threads : {2, 3, 8}) EXPECT_EQ(norm_with(threads), one) << threads << " threads";
 }
 
 Setting setting_of(const std::string& name, const std::string& model, std::int64_t batch,
@@ -128,13 +146,21 @@ Setting in_bf16(Setting setting) {
   return setting;
 }
 
+Setting on_two_devices(Setting setting) {
+  setting.name += "_two_devices";
+  setting.devices = 2;
+  return setting;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Models, SameBits,
     testing::Values(setting_of("softmax", "softmax", 300), setting_of("mlp", "mlp", 4100),
                     setting_of("lenet", "lenet", 150), in_bf16(setting_of("lenet", "lenet", 70)),
-                    convolved_by("gemm"), in_bf16(convolved_by("gemm")), convolved_by("direct"),
-                    convolved_by("winograd2"), convolved_by("winograd4"),
-                    in_bf16(convolved_by("winograd4"))),
+                    on_two_devices(setting_of("lenet", "lenet", 90)),
+                    setting_of("convnet", "convnet", 9), convolved_by("gemm"),
+                    in_bf16(convolved_by("gemm")), convolved_by("direct"),
+                    convolved_by("winograd2"), in_bf16(convolved_by("winograd2")),
+                    convolved_by("winograd4"), in_bf16(convolved_by("winograd4"))),
     [](const auto& setting) { return setting.param.name; });
 
 }  // namespace

@@ -190,7 +190,7 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const auto n = static_cast<float>(devices.size());
   const float width = ImGui::GetContentRegionAvail().x;
   const bool marked = has_unsteady_copies(results, devices, bytes);
-  const float cell_width = std::min(ui.px(marked ? 120 : 90), (width - label) / n);
+  const float cell_width = std::min(ui.px(marked ? 150 : 90), (width - label) / n);
   const float cell_height = ui.px(28);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImGui::Dummy({label + cell_width * n, cell_height * (n + 1)});

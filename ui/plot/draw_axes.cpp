@@ -158,35 +158,6 @@ void draw_bands(const Frame& f) {
   }
 }
 
-// Labels are beside the top of their line; one that would cover an earlier one moves down.
-void draw_marks(const Frame& f) {
-  constexpr std::size_t kRows = 3;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Ui& ui = f.ui;
-  const float height = std::ceil(f.small_font()->FontSize) + ui.px(2);
-  std::array<float, kRows> taken{};
-  for (std::size_t i = 0; i < f.options.marks.size(); ++i) {
-    const Mark& mark = f.options.marks[i];
-    if (f.empty() || !can_show(f.x.scale, mark.x)) continue;
-    const float x = crisp(f.x.pixel(mark.x));
-    if (x < f.area_min.x - 1 || x > f.area_max.x + 1) continue;
-    const std::vector<ImVec2> ends{{x, f.area_min.y}, {x, f.area_max.y}};
-    draw_path(list, ends, styled(ui.theme->muted), Line::Dashed, hairline(ui), ui.scale * 0.6F);
-    const float width = text_size(f.small_font(), mark.label).x;
-    const bool fits = x + ui.px(8) + width <= f.area_max.x;
-    const float left = fits ? x + ui.px(5) : std::max(f.area_min.x, x - ui.px(5) - width);
-    const auto row = std::find_if(taken.begin(), taken.end(), [&](float to) { return to < left; });
-    if (row == taken.end()) continue;
-    *row = left + width + ui.px(8);
-    const float top = f.area_min.y + height * static_cast<float>(row - taken.begin());
-    list->AddRectFilled({left - ui.px(3), top}, {left + width + ui.px(3), top + height},
-                        styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
-    draw_text(list, f.small_font(), {left, top}, ui.theme->muted, mark.label);
-    record_rect(f.ui, f.path + "/mark/" + std::to_string(i), "mark", mark.label, {}, true,
-                {left, top}, {left + width, top + height});
-  }
-}
-
 // Right-aligned with the last point, below the lowest point of the line over the note's width.
 void draw_notes(const Frame& f) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -348,6 +319,59 @@ Box place_reference_label(const Box& preferred, float line, float step, const Bo
     }
   }
   return best;
+}
+
+std::optional<Box> place_mark_label(ImVec2 size, float line, float gap, const Box& area,
+                                    std::span<const std::vector<Stroke>> lines,
+                                    std::span<const Box> taken) {
+  const bool fits = line + gap + size.x <= area.max.x;
+  const float left = std::max(area.min.x, line - gap - size.x);
+  const float lefts[] = {fits ? line + gap : left, left};
+  std::optional<Box> best;
+  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+  for (float top = area.min.y; top + size.y <= area.max.y; top += size.y) {
+    for (const float x : lefts) {
+      const Box box{{x, top}, {x + size.x, top + size.y}};
+      if (std::ranges::any_of(taken, [&](const Box& other) { return overlap(box, other); })) {
+        continue;
+      }
+      const auto covered = std::ranges::count_if(
+          lines, [&](const std::vector<Stroke>& strokes) { return covers(box, strokes); });
+      if (covered >= fewest) continue;
+      fewest = covered;
+      best = box;
+      if (covered == 0) return best;
+    }
+  }
+  return best;
+}
+
+void draw_marks(const Frame& f) {
+  if (f.options.marks.empty() || f.empty()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Ui& ui = f.ui;
+  const float height = std::ceil(f.small_font()->FontSize) + ui.px(2);
+  std::vector<std::vector<Stroke>> lines;
+  for (const Curve& c : f.curves) lines.push_back(strokes_of(f, c));
+  std::vector<Box> taken;
+  for (std::size_t i = 0; i < f.options.marks.size(); ++i) {
+    const Mark& mark = f.options.marks[i];
+    if (!can_show(f.x.scale, mark.x)) continue;
+    const float x = crisp(f.x.pixel(mark.x));
+    if (x < f.area_min.x - 1 || x > f.area_max.x + 1) continue;
+    const std::vector<ImVec2> ends{{x, f.area_min.y}, {x, f.area_max.y}};
+    draw_path(list, ends, styled(ui.theme->muted), Line::Dashed, hairline(ui), ui.scale * 0.6F);
+    const float width = text_size(f.small_font(), mark.label).x;
+    const std::optional<Box> box =
+        place_mark_label({width, height}, x, ui.px(5), {f.area_min, f.area_max}, lines, taken);
+    if (!box) continue;
+    taken.push_back({{box->min.x - ui.px(8), box->min.y}, {box->max.x + ui.px(8), box->max.y}});
+    list->AddRectFilled({box->min.x - ui.px(3), box->min.y}, {box->max.x + ui.px(3), box->max.y},
+                        styled(with_alpha(ui.theme->card, 0.8F)), ui.px(3));
+    draw_text(list, f.small_font(), box->min, ui.theme->muted, mark.label);
+    record_rect(f.ui, f.path + "/mark/" + std::to_string(i), "mark", mark.label, {}, true, box->min,
+                box->max);
+  }
 }
 
 void draw_references(const Frame& f) {

@@ -94,6 +94,12 @@ std::vector<std::optional<Box>> place_line_labels(std::span<const LineLabel> lab
 // given by its strokes in ascending columns, whose number does not grow with the line's points.
 Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
                           std::span<const std::vector<Stroke>> lines, std::span<const Box> taken);
+// Returns the highest box of `size` pixels beside the vertical line at `line`, to its right if
+// there is room, that covers none of `lines` and is not `taken`; else the one that covers the
+// fewest.
+std::optional<Box> place_mark_label(ImVec2 size, float line, float gap, const Box& area,
+                                    std::span<const std::vector<Stroke>> lines,
+                                    std::span<const Box> taken);
 
 // --- mouse and menu -------------------------------------------------------------------------
 // Pan, zoom, box zoom and reset by mouse; opens the menu. Changes take effect in the next frame.

@@ -105,6 +105,21 @@ TEST(PlaceReferenceLabel, LeavesACurve) {
   EXPECT_FALSE(crosses(right, falling[0], falling[1]));
 }
 
+TEST(PlaceMarkLabel, IsBesideItsLineWhereNoCurvePasses) {
+  const ImVec2 size(30, 10);
+  const auto free = place_mark_label(size, 40, 5, kArea, {}, {});
+  ASSERT_TRUE(free);
+  EXPECT_EQ(free->min.x, 45);
+  EXPECT_EQ(free->min.y, kArea.min.y);
+  const std::vector<std::vector<Stroke>> along_the_top = {strokes(level_line(5))};
+  const auto below = place_mark_label(size, 40, 5, kArea, along_the_top, {});
+  ASSERT_TRUE(below);
+  EXPECT_GT(below->min.y, 5);
+  const auto second = place_mark_label(size, 40, 5, kArea, along_the_top, std::vector{*below});
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(second->min.y >= below->max.y || second->max.x <= below->min.x);
+}
+
 TEST(PlaceReferenceLabel, LeavesANoisyCurveThatFollowsItsLine) {
   const std::array<ImVec2, 4> points = {ImVec2{0, 47}, ImVec2{30, 53}, ImVec2{60, 47},
                                         ImVec2{100, 53}};

@@ -301,7 +301,7 @@ void run_allreduce_lesson(LessonStage& stage) {
   stage.predict(per_device);
   predict_time(stage, tr("star"), link, 2 * (devices - 1), bytes,
                tr("2 (k - 1) * (latency + N / bandwidth)"));
-  const std::string ring_name = tr("ring, its links at once");
+  const std::string ring_name = tr("ring, its links at once (modelled)");
   predict_time(stage, ring_name, link, 2 * (devices - 1), bytes / devices,
                tr("2 (k - 1) * (latency + N / k / bandwidth)"));
 
@@ -348,8 +348,8 @@ void run_allreduce_lesson(LessonStage& stage) {
           format_bytes(std::llround(bytes)), k,
           format_bytes(std::llround(star.traffic.received[0])), format_bytes(std::llround(most))));
   stage.explain(trf(
-      "The star took {}, the ring {}. The ring's messages were timed one after another; those of "
-      "one step count as simultaneous, as on links of their own.",
+      "The star took {} as measured, the ring {} as modelled: its messages were timed one after "
+      "another, and those of one step count as simultaneous, as on links of their own.",
       format_seconds(star_s), format_seconds(ring_s)));
 }
 

@@ -54,7 +54,7 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
   EXPECT_FALSE(lab.sent<StartLesson>()[0].guess.has_value());
 }
 
-// The text scrolls; the question and the button stay where they are.
+// The text is cut; the question and the button stay where they are.
 TEST(LearnPage, KeepsTheQuestionOfALongLessonInSight) {
   Model model = make_scene(Page::Learn, Scene::Empty);
   LessonInfo info = model.lessons().front();
@@ -301,6 +301,69 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.visible("learn/gap/0"));
   EXPECT_TRUE(lab.visible("learn/plot"));
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
+}
+
+// Of a number it says how the guess compares; without a guess the sentence itself stands out.
+TEST(LearnPage, TheVerdictComesFirstOnAWideStrip) {
+  LearnLab lab(Scene::Done);
+  const auto width = [&](const char* path) {
+    const ui::WidgetRect* shown = lab.backend.find(path);
+    return shown->max.x - shown->min.x;
+  };
+  EXPECT_GT(width("learn/verdict"), width("learn/sentence") - 40);
+  lab.model.apply(
+      event(2, 1000, JobStarted{"Lesson second", StartLesson{"second", "1 us", {}, {}}}));
+  lab.model.apply(event(2, 1001, LessonEvent{"second", LessonGuess{"", "", {{1e-6, 1e-6, 1e-6}}}}));
+  lab.model.apply(event(
+      2, 1002,
+      LessonEvent{"second", LessonDone{"It took 2 us.", {}, LessonAnswer{{2e-6, 2e-6, 1e-6}}}}));
+  lab.model.apply(event(2, 1003, JobFinished{}));
+  lab.view.forms.learn.lesson = "second";
+  lab.frames(4);
+  EXPECT_TRUE(lab.backend.find("learn/verdict")->label.starts_with("Your guess is 1.00 KiB: "))
+      << lab.backend.find("learn/verdict")->label;
+  EXPECT_GT(width("learn/verdict"), width("learn/sentence") - 40);
+  EXPECT_LT(lab.backend.find("learn/verdict")->max.y,
+            lab.backend.find("learn/sentence_text")->min.y);
+}
+
+TEST(LearnPage, ListsAllLessonsWithTheFigureThatEachGave) {
+  LearnLab lab(Scene::Done, 2600);
+  EXPECT_EQ(lab.backend.find("learn/list/first")->value, "two");
+  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "");
+  lab.click("learn/list/second");
+  EXPECT_EQ(lab.view.forms.learn.lesson, "second");
+  LessonDone rough{"It took 2 us.", {}, LessonAnswer{{2e-6, 2e-6, 1e-6}}};
+  rough.why_open = "The machine was busy.";
+  lab.model.apply(event(2, 1000, JobStarted{"Lesson second", StartLesson{"second", {}, {}, {}}}));
+  lab.model.apply(event(2, 1002, LessonEvent{"second", rough}));
+  lab.model.apply(event(2, 1003, JobFinished{}));
+  lab.frames(4);
+  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "2.00 µs, 2.00 µs, 1.00 µs, unsteady");
+}
+
+TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {
+  Model model = make_scene(Page::Learn, Scene::Empty);
+  LessonInfo info = model.lessons().front();
+  info.name = "long";
+  info.text.assign(30, "A sentence that is long enough to be wrapped in the column of the texts.");
+  model.apply(event(0, 0, info));
+  Lab lab(std::move(model), 1, {1280, 720});
+  lab.view.forms.learn.lesson = "long";
+  lab.open(Page::Learn);
+  lab.frames(3);
+  const auto card = [&] {
+    const ui::WidgetRect* shown = lab.backend.find("learn/lesson");
+    return shown->max.y - shown->min.y;
+  };
+  const float before = card();
+  lab.click("learn/read_on");
+  lab.frames(4);
+  EXPECT_GT(card(), before) << "it goes on below the window's end: the page scrolls, not the text";
+  EXPECT_FALSE(lab.visible("learn/words"));
+  lab.view.forms.learn.read_on.clear();
+  lab.frames(4);
+  EXPECT_EQ(card(), before);
 }
 
 TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {

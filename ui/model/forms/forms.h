@@ -218,8 +218,9 @@ struct LearnForm {
   bool resume = false;                         // run the lesson after a restart
   bool typing = false;                         // the guess has the keyboard; not saved
   int reveal = 0;  // frames for which results below a folded form are scrolled to; not saved
-  std::map<std::string, double> vary;                  // not saved
-  int curve_column = 0;                                // that the arrow keys change; not saved
+  std::map<std::string, double> vary;  // not saved
+  std::string read_on;   // lesson whose texts are shown whole though they do not fit; not saved
+  int curve_column = 0;  // that the arrow keys change; not saved
   std::map<std::string, int> frame;                    // shown, by lesson and sequence; not saved
   std::map<std::string, std::string> sequence, group;  // shown, by lesson; not saved
   bool class_open = false;                             // the folder's field; not saved

@@ -12,6 +12,7 @@
 #include "ui/plot/plot.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 namespace {
@@ -295,29 +296,48 @@ void try_freely(const Panel& p, const LessonInfo& lesson) {
   p.view.forms.learn.back = lesson.name;
 }
 
-// The verdict on a choice, with a mark.
+// The verdict on a guess: the most visible line of the results.
+void verdict_strip(const Panel& p, const std::string& text, ImFont* font, Icon icon, ImU32 color) {
+  Ui& ui = p.ui;
+  const float pad = ui.px(12), side = ui.px(20), gap = ui.px(10);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 min = ImGui::GetCursorScreenPos();
+  const float left = pad + side + gap;
+  const std::string lines = break_lines(font, text, width - left - pad);
+  const float height = text_size(font, lines).y + ui.px(16);
+  const ImVec2 max(min.x + width, min.y + height);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(min, max, styled(with_alpha(color, 0.16F)), ui.px(6));
+  list->AddRectFilled(min, {min.x + ui.px(4), max.y}, styled(color), ui.px(2));
+  draw_icon(list, icon, {min.x + pad, min.y + (height - side) / 2}, side, styled(color));
+  list->AddText(font, font->FontSize, {min.x + left, min.y + ui.px(8)}, styled(ui.theme->text),
+                lines.c_str());
+  ImGui::Dummy({width, height});
+  record_item(ui, "learn/verdict", "text", text);
+}
+
 void choice_verdict(const Panel& p, const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
-  Ui& ui = p.ui;
+  const Theme& theme = *p.ui.theme;
   const bool right = guess == answer;
   const std::string text = right ? trf("Right: {}", answer_text(question, answer))
                                  : trf("The answer is {}, not {}", answer_text(question, answer),
                                        answer_text(question, guess));
-  draw_icon(ImGui::GetWindowDrawList(), right ? kIconCheck : kIconClose,
-            ImGui::GetCursorScreenPos(), ui.px(16), styled(right ? ui.theme->good : ui.theme->bad));
-  ImGui::Indent(ui.px(24));
-  heading(ui, text);
-  record_item(ui, "learn/verdict", "text", text);
-  ImGui::Unindent(ui.px(24));
+  verdict_strip(p, text, p.ui.fonts.title, right ? kIconCheck : kIconClose,
+                right ? theme.good : theme.bad);
 }
 
-// The answer, and how a guessed number compares with it.
-void answer_facts(const Panel& p, const LessonQuestion& question, const LessonRun& run) {
-  const LessonAnswer& answer = *run.done->answer;
+// How a guessed number compares with the answer; of several, each.
+void number_verdict(const Panel& p, const LessonQuestion& question, const LessonAnswer& guess,
+                    const LessonAnswer& answer) {
+  const Fonts& fonts = p.ui.fonts;
+  verdict_strip(p, trf("Your guess is {}", verdict(question, guess, answer)),
+                question.at.empty() ? fonts.title : fonts.strong, kIconInfo, p.ui.theme->accent);
+}
+
+void answer_facts(const Panel& p, const LessonQuestion& question, const LessonAnswer& answer) {
   FactColumns facts(p, 600);
   facts.add(tr("The answer"), answer_text(question, answer));
-  if (!run.guess) return;
-  facts.add(tr("The guess is"), verdict(question, run.guess->answer, answer), {}, "learn/verdict");
 }
 
 void unjudged_answer(const Panel& p, const LessonQuestion& question, const LessonAnswer& answer) {
@@ -390,10 +410,11 @@ void details(const Panel& p, const LessonDone& done) {
   passed_checks(p, done.checks);
 }
 
-// The sentence. One that may not judge a guess concludes nothing either: the reason comes first.
-void sentence(const Panel& p, const LessonDone& done) {
+// The sentence, in bold type where no verdict precedes it. One that may not judge a guess concludes
+// nothing either: the reason comes first.
+void sentence(const Panel& p, const LessonDone& done, bool first) {
   if (done.why_open.empty()) {
-    body(p.ui, done.sentence);
+    first ? heading(p.ui, done.sentence) : body(p.ui, done.sentence);
   } else {
     note_box(p.ui, "learn/open", done.why_open);
     muted(p.ui, done.sentence);
@@ -410,9 +431,11 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   const bool chosen = run.guess && !lesson.question.choices.empty();
   const std::optional<LessonAnswer>& answer = done.answer;
   const bool judges = done.judges();
-  if (judges && chosen) choice_verdict(p, lesson.question, run.guess->answer, *answer);
-  sentence(p, done);
-  if (judges && !chosen) answer_facts(p, lesson.question, run);
+  if (judges && run.guess) {
+    (chosen ? choice_verdict : number_verdict)(p, lesson.question, run.guess->answer, *answer);
+  }
+  sentence(p, done, !judges || !run.guess);
+  if (judges && !chosen) answer_facts(p, lesson.question, *answer);
   if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
   if (answer && (!judges || (run.guess && run.guess->answer != *answer))) {
     muted(p.ui, tr(lesson.question.why));
@@ -505,6 +528,7 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   if (measured && !running) result_cards(p, lesson, *run, beside);
   if (!beside) steps_and_machine(p, lesson, run);
   if (running) result_cards(p, lesson, *run, false);
+  draw_lesson_list(p, lesson);
 }
 
 }  // namespace lab::ui

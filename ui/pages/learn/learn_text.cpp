@@ -300,30 +300,52 @@ class WordLines {
   std::vector<int> counts_;
 };
 
-// Fades out the end of a scrolling part that goes on below.
-void fade_below(const Ui& ui) {
-  if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY()) return;
-  const ImVec2 min = ImGui::GetWindowPos();
-  const ImVec2 max{min.x + ImGui::GetWindowWidth() - ImGui::GetStyle().ScrollbarSize,
-                   min.y + ImGui::GetWindowHeight()};
+// Fades out the end of a part that is cut off.
+void fade_below(const Ui& ui, ImVec2 min, ImVec2 max) {
   const ImU32 card = styled(ui.theme->card), clear = with_alpha(card, 0);
   ImGui::GetWindowDrawList()->AddRectFilledMultiColor({min.x, max.y - 2 * ui.fonts.body->FontSize},
                                                       max, clear, clear, card, card);
 }
 
-// The paragraphs, which scroll below a whole line if they do not fit into `room` pixels.
+// Over the end of the cut texts, whose last line it covers in part.
+void read_on_button(const Panel& p, const LessonInfo& lesson, ImVec2 max) {
+  Ui& ui = p.ui;
+  const char* const text = tr("Read on");
+  const ImVec2 size = text_size(ui.fonts.body, text);
+  const ImVec2 min{max.x - size.x - ui.px(8), max.y - size.y - ui.px(2)};
+  const Item item = control_at("learn/read_on", min, max);
+  record(ui, item, "learn/read_on", "button", text);
+  if (item.pressed) p.view.forms.learn.read_on = lesson.name;
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({min.x - ui.px(4), min.y}, max, styled(ui.theme->card), ui.px(4));
+  draw_text(list, ui.fonts.body, {min.x + ui.px(4), min.y + ui.px(1)}, ui.theme->accent, text);
+  focus_ring(ui, item, ui.px(4));
+}
+
+// The paragraphs, cut off below a whole line if they do not fit into `room` pixels, until the user
+// asks for the rest.
 void words_within(const Panel& p, const LessonInfo& lesson, float room) {
   const float width = ImGui::GetContentRegionAvail().x;
-  if (WordLines(p, lesson, width).height() <= room) return words(p, lesson);
-  const WordLines narrower(p, lesson, width - ImGui::GetStyle().ScrollbarSize);
-  const int lines = narrower.fitting(room);
-  const std::string path = "learn/words/" + lesson.name;
+  const WordLines all(p, lesson, width);
+  std::string& read_on = p.view.forms.learn.read_on;
+  if (all.height() <= room) return words(p, lesson);
+  if (read_on == lesson.name) {
+    words(p, lesson);
+    if (button(p.ui, "learn/read_less", tr("Show less"), {.kind = ButtonKind::Link})) read_on = "";
+    return;
+  }
+  const int lines = all.fitting(room);
+  const ImVec2 min = ImGui::GetCursorScreenPos(), max{min.x + width, min.y + all.height(lines)};
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
-  ImGui::BeginChild(path.c_str(), {0, narrower.height(lines)}, false,
-                    ImGuiWindowFlags_NavFlattened);
+  ImGui::BeginChild(("learn/words/" + lesson.name).c_str(), {0, all.height(lines)}, false,
+                    ImGuiWindowFlags_NavFlattened | ImGuiWindowFlags_NoScrollbar |
+                        ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   words(p, lesson);
-  fade_below(p.ui);
+  fade_below(p.ui, min, max);
+  ImGui::SetCursorScreenPos(min);  // the end of the texts does not count
+  read_on_button(p, lesson, max);
   ImGui::EndChild();
   record_item(p.ui, "learn/words", "text", lesson.name, std::to_string(lines));
 }

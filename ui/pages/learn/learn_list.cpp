@@ -1,0 +1,94 @@
+// The list of lessons: which were done, with the figure that each gave.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "compute/core/language.h"
+#include "ui/pages/learn/learn_parts.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/item.h"
+
+namespace lab::ui {
+namespace {
+
+constexpr float kListRow = 26, kListMark = 24;  // units
+
+// The answer that the lesson gave, and whether it was too unsteady to judge a guess.
+struct LessonFigureText {
+  std::string text;
+  bool unsteady = false;
+};
+LessonFigureText figure_of(const Panel& p, const LessonInfo& lesson) {
+  const LessonRun* run = p.model.lesson_run(lesson.name);
+  if (run != nullptr && run->done && run->done->answer) {
+    const std::string text = answer_text(lesson.question, *run->done->answer);
+    return run->done->judges() ? LessonFigureText{text}
+                               : LessonFigureText{trf("{}, unsteady", text), true};
+  }
+  if (p.view.forms.learn.done.contains(lesson.name)) return {tr("measured")};
+  return {};
+}
+
+void list_row(const Panel& p, const LessonInfo& lesson, bool here) {
+  Ui& ui = p.ui;
+  const std::string path = "learn/list/" + lesson.name;
+  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(kListRow)});
+  const LessonFigureText figure = figure_of(p, lesson);
+  record(ui, item, path, "row", lesson.title, figure.text);
+  if (item.pressed) show_lesson(p, lesson);
+  if (!item.visible) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (here || item.hovered) {
+    const ImU32 fill = here ? with_alpha(ui.theme->accent, 0.16F) : ui.theme->hover;
+    list->AddRectFilled(item.min, item.max, styled(fill), ui.px(4));
+  }
+  focus_ring(ui, item, ui.px(4));
+  const float middle = (item.min.y + item.max.y) / 2, side = ui.px(14);
+  const ImVec2 mark(item.min.x + ui.px(6), middle - side / 2);
+  if (figure.unsteady) {
+    draw_warning(ui, {mark.x, middle});
+  } else if (!figure.text.empty()) {
+    draw_icon(list, kIconCheck, mark, side, styled(ui.theme->good));
+  }
+  const float left = item.min.x + ui.px(kListMark + 4), width = item.max.x - left - ui.px(8);
+  ImFont *font = ui.fonts.body, *small = ui.fonts.caption;
+  const std::string title = tr(lesson.title);
+  const float titled = std::min(width, text_size(font, title).x);
+  draw_text_fitted(list, font, {left, middle - font->FontSize / 2}, width, ui.theme->text, title);
+  const float room = width - titled - ui.px(12);
+  if (room < ui.px(40)) return;
+  const float wide = std::min(room, text_size(small, figure.text).x);
+  draw_text_fitted(list, small, {item.max.x - ui.px(8) - wide, middle - small->FontSize / 2}, room,
+                   ui.theme->muted, figure.text);
+  if (figure.unsteady) {
+    hint(ui, figure.text);
+  } else if (wide < text_size(small, figure.text).x) {
+    hint(ui, figure.text);
+  }
+}
+
+void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
+  caption(p.ui, tr(label_of(track)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(1)});
+  for (const LessonInfo& lesson : p.model.lessons()) {
+    if (lesson.track == track) list_row(p, lesson, &lesson == &shown);
+  }
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void draw_lesson_list(const Panel& p, const LessonInfo& shown) {
+  if (p.model.lessons().size() < 2) return;
+  const Card card(p, "learn/list", tr("All lessons"),
+                  {.hint = tr("The figures are those of this session's measurements")});
+  if (!card) return;
+  Pair pair(p);
+  for (const LessonTrack track : enum_values<LessonTrack>()) {
+    pair.next();
+    track_list(p, track, shown);
+  }
+}
+
+}  // namespace lab::ui

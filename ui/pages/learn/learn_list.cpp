@@ -79,11 +79,12 @@ void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
 
 }  // namespace
 
-void draw_lesson_list(const Panel& p, const LessonInfo& shown) {
+void draw_lesson_list(const Panel& p, const LessonInfo& shown, bool all_tracks) {
   if (p.model.lessons().size() < 2) return;
-  const Card card(p, "learn/list", tr("All lessons"),
+  const Card card(p, "learn/list", tr("Lessons"),
                   {.hint = tr("The figures are those of this session's measurements")});
   if (!card) return;
+  if (!all_tracks) return track_list(p, shown.track, shown);
   Pair pair(p);
   for (const LessonTrack track : enum_values<LessonTrack>()) {
     pair.next();

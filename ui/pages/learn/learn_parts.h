@@ -27,8 +27,9 @@ void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
 // Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
 // was measured, this machine.
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
-// All lessons, to be chosen, each with the figure that it gave.
-void draw_lesson_list(const Panel& p, const LessonInfo& shown);
+// The lessons of the shown one's track or of all tracks, to be chosen, each with the figure that it
+// gave.
+void draw_lesson_list(const Panel& p, const LessonInfo& shown, bool all_tracks);
 // The code of each step in the chosen language, below its tabs.
 void draw_lesson_code(const Panel& p, const LessonInfo& lesson);
 // Whether the job of this run is running.

@@ -460,8 +460,14 @@ void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {
 
 void steps_and_machine(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
   const bool measured = run != nullptr && !run->empty();
-  if (measured && (run->done || run->map)) return steps_card(p, lesson, measured);
   constexpr float kBeside = 620;  // units
+  if (measured && (run->done || run->map)) {
+    Pair pair(p, kBeside);
+    pair.next();
+    steps_card(p, lesson, measured);
+    pair.next();
+    return draw_lesson_list(p, lesson, false);
+  }
   const bool fills = !measured && width_left(p) >= kBeside;
   Pair pair(p, kBeside, fills ? spare_height(p) : 0);
   pair.next();
@@ -528,7 +534,8 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   if (measured && !running) result_cards(p, lesson, *run, beside);
   if (!beside) steps_and_machine(p, lesson, run);
   if (running) result_cards(p, lesson, *run, false);
-  draw_lesson_list(p, lesson);
+  const bool listed = !beside && measured && (run->done || run->map);  // beside the steps
+  if (!listed) draw_lesson_list(p, lesson, true);
 }
 
 }  // namespace lab::ui

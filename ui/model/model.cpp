@@ -516,6 +516,7 @@ void Model::finish_tour(Outcome outcome) {
       now.complete_from(*tour_.previous);
       now.others = std::max(now.others, tour_.previous->others);
     }
+    if (tour_.previous) tour_before_ = std::move(tour_.previous);
   }
   finish(tour_);
 }

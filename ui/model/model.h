@@ -222,6 +222,11 @@ class Model {
   const Kept<ScalingResults>& scaling() const { return scaling_.of(RunKind::Sweep); }
   const KeptRuns<ScalingResults>& scaling_runs() const { return scaling_; }
   const Kept<TourResults>& tour() const { return tour_; }
+  // The tour before the current one; nullptr if there is none.
+  const TourResults* tour_before() const {
+    if (tour_.previous) return &*tour_.previous;
+    return tour_before_ ? &*tour_before_ : nullptr;
+  }
   const std::deque<TrainingRun>& runs() const { return runs_; }      // oldest first, last is newest
   const std::vector<TrainingRate>& rates() const { return rates_; }  // probed, one per training
   const std::deque<LogEntry>& log() const { return log_; }
@@ -323,6 +328,7 @@ class Model {
   KeptRuns<MatmulResults> matmul_;
   KeptRuns<ScalingResults> scaling_;
   Kept<TourResults> tour_;
+  std::optional<TourResults> tour_before_;
   std::deque<TrainingRun> runs_;
   std::vector<TrainingRate> rates_;
   std::deque<LogEntry> log_;

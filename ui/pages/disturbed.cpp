@@ -65,32 +65,25 @@ void busy_cores_note(const Panel& p) {
   record_item(p.ui, fmt::format("{}/busy_cores", key_of(page)), "note", text);
 }
 
-namespace {
-
-std::string others_text(double share, Figures figures) {
+std::string others_text(double share, Figures figures, std::span<const std::string> programs) {
   const std::string took = percent(share);
-  switch (figures) {
-    case Figures::Unmarked:
-      return trf("Other programs or the host took {} of the cores' time during this run.", took);
-    case Figures::Steady:
-      return trf("Other programs or the host took {} of the cores' time; no figure is marked.",
-                 took);
-    case Figures::Marked: break;
-  }
-  return trf(
-      "Other programs or the host took {} of the cores' time: marked figures may be too low.",
-      took);
+  std::string text =
+      figures == Figures::Unmarked
+          ? trf("Other programs or the host took {} of the cores' time during this run.", took)
+      : figures == Figures::Steady
+          ? trf("Other programs or the host took {} of the cores' time; no figure is marked.", took)
+          : trf("Other programs or the host took {} of the cores' time: marked figures may be too "
+                "low.",
+                took);
+  if (programs.empty()) return text;
+  return text + " " +
+         trf("Busiest just before: {}.", fmt::format("{}", fmt::join(programs, tr(", "))));
 }
-
-}  // namespace
 
 void others_note(const Panel& p, std::string_view path, double share, Figures figures,
                  std::span<const std::string> programs) {
   if (share <= 0) return;
-  std::string text = others_text(share, figures);
-  if (!programs.empty()) {
-    text += " " + trf("Busiest just before: {}.", fmt::format("{}", fmt::join(programs, tr(", "))));
-  }
+  const std::string text = others_text(share, figures, programs);
   if (figures == Figures::Marked) {
     warning_box(p.ui, path, text);
   } else {

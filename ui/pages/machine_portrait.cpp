@@ -403,9 +403,10 @@ void draw_portrait(const Panel& p, const std::string& path, const MachinePicture
   if (!silicon.cores.empty()) {
     const float width = ImGui::GetContentRegionAvail().x;
     const std::vector<PortraitBox>& packages =
-        p.view.portraits[path].of(ui, picture.silicon, width);
+        p.view.portraits[path].of(ui, picture.silicon, width, ui.px(picture.spare));
     float bottom = 0;
     for (const PortraitBox& box : packages) bottom = std::max(bottom, box.pos.y + box.size.y);
+    grown_in_card(ui, ui.px(picture.spare));
     const Item item = control(path + "/processors", {width, bottom});
     if (item.visible) {
       for (const PortraitBox& box : packages) draw_nest(p, path, silicon, box, item.min, 0);
@@ -424,16 +425,18 @@ void draw_portrait(const Panel& p, const std::string& path, const MachinePicture
   ImGui::PopStyleVar();
 }
 
-void draw_this_machine(const Panel& p, const std::string& path) {
+void draw_this_machine(const Panel& p, const std::string& path, float spare) {
   const MachineInfo& machine = p.model.machine();
   const std::vector<LessonMap::Link> links = links_of(p.model);
-  draw_portrait(p, path, {machine.devices, machine.absent, links, p.model.silicon()});
+  draw_portrait(p, path, {machine.devices, machine.absent, links, p.model.silicon(), spare});
 }
 
 void portrait_card(const Panel& p) {
+  constexpr float kMostSpare = 240;  // units; taller cores would show nothing more
+  const float spare = p.model.silicon()->cores.empty() ? 0 : spare_height(p, kMostSpare);
   const Card card(p, "tour/portrait", tr("Portrait of this machine"),
-                  {.hint = tr(kPortraitHint), .note = p.model.machine().host});
-  if (card) draw_this_machine(p, "tour/portrait");
+                  {.extra = spare, .hint = tr(kPortraitHint), .note = p.model.machine().host});
+  if (card) draw_this_machine(p, "tour/portrait", spare);
 }
 
 }  // namespace lab::ui

@@ -18,6 +18,7 @@ struct MachinePicture {
   std::span<const AbsentDevice> absent;
   std::span<const LessonMap::Link> links;
   std::shared_ptr<const Silicon> silicon;  // of `devices`, not null
+  float spare = 0;                         // units by which the cores are taller together
 };
 
 // Draws the picture across the width. Recorded: "<path>/cpu:0", the legend's entry of a CPU device,
@@ -26,7 +27,7 @@ struct MachinePicture {
 void draw_portrait(const Panel& p, const std::string& path, const MachinePicture& picture);
 
 // The machine that the lab runs on.
-void draw_this_machine(const Panel& p, const std::string& path);
+void draw_this_machine(const Panel& p, const std::string& path, float spare = 0);
 // The same in a card, "tour/portrait".
 void portrait_card(const Panel& p);
 

@@ -396,9 +396,9 @@ StretchedArea::~StretchedArea() {
   }
 }
 
-float spare_height(const Panel& p) {
+float spare_height(const Panel& p, float most) {
   WidgetMemory& memory = p.ui.memory;
-  return memory.stretched = memory.spare_heights[key_of(p.view.page)];
+  return memory.stretched = std::min(most, memory.spare_heights[key_of(p.view.page)]);
 }
 
 float place_form(const Panel& p, const std::string& card) {

@@ -109,6 +109,8 @@ inline constexpr const char* kKeptByRestart = LAB_TEXT(
 // --- disturbed figures
 // Whether the page marks figures that varied, and has marked one of those shown.
 enum class Figures { Unmarked, Steady, Marked };
+// What others_note() says.
+std::string others_text(double share, Figures figures, std::span<const std::string> programs);
 // Says that other programs used the cores during a run, and which figures that concerns; nothing
 // for a share of 0. `programs`: as PageState::programs.
 void others_note(const Panel& p, std::string_view path, double share,
@@ -211,8 +213,8 @@ class StretchedArea {
 };
 
 // Claims the page's unused height and returns it in units, for one card or Pair to grow by. Call at
-// most once per frame.
-float spare_height(const Panel& p);
+// most once per frame; not more than `most`.
+float spare_height(const Panel& p, float most = 1e6F);
 
 // Called before the card of a form: returns its least height, to the bottom of the window, or 0
 // (automatic) when folded. The card then follows the page's scrolling; one that is taller than the

@@ -178,9 +178,10 @@ PortraitBox box_of(const Ui& ui, const Nest& nest, const CoreSize& size, float w
 
 }  // namespace
 
-std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width) {
-  const std::vector<Nest> packages = packages_of(silicon);
-  const CoreSize size = core_size(silicon.cores.size());
+namespace {
+
+std::vector<PortraitBox> lay_out(const Ui& ui, const std::vector<Nest>& packages,
+                                 const CoreSize& size, float width) {
   const float gap = ui.px(kBoxGap);
   const auto fit =
       static_cast<std::size_t>(std::max(1.0F, (width + gap) / (ui.px(kPackageUnits) + gap)));
@@ -201,17 +202,40 @@ std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float wid
   return boxes;
 }
 
+float bottom_of(const std::vector<PortraitBox>& boxes) {
+  float bottom = 0;
+  for (const PortraitBox& box : boxes) bottom = std::max(bottom, box.pos.y + box.size.y);
+  return bottom;
+}
+
+}  // namespace
+
+std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width, float spare) {
+  const std::vector<Nest> packages = packages_of(silicon);
+  CoreSize size = core_size(silicon.cores.size());
+  std::vector<PortraitBox> boxes = lay_out(ui, packages, size, width);
+  if (spare < 1) return boxes;
+  const float bottom = bottom_of(boxes);
+  const float height = size.height;
+  size.height = 2 * height;
+  const float lines = (bottom_of(lay_out(ui, packages, size, width)) - bottom) / ui.px(height);
+  if (lines < 0.5F) return boxes;
+  size.height = height + spare / ui.scale / lines;
+  return lay_out(ui, packages, size, width);
+}
+
 const std::vector<PortraitBox>& PortraitLayout::of(const Ui& ui,
                                                    const std::shared_ptr<const Silicon>& silicon,
-                                                   float width) {
-  const bool same =
-      silicon_ == silicon && width_ == width && scale_ == ui.scale && language_ == language();
+                                                   float width, float spare) {
+  const bool same = silicon_ == silicon && width_ == width && spare_ == spare &&
+                    scale_ == ui.scale && language_ == language();
   if (!same) {
     silicon_ = silicon;
     width_ = width;
+    spare_ = spare;
     scale_ = ui.scale;
     language_ = language();
-    boxes_ = lay_out(ui, *silicon, width);
+    boxes_ = lay_out(ui, *silicon, width, spare);
   }
   return boxes_;
 }

@@ -24,20 +24,22 @@ struct PortraitBox {
 };
 
 // Returns the packages, which fill `width` pixels. With few cores these are wide bars; with many,
-// small squares, and the caches of a single core are left out.
-std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width);
+// small squares, and the caches of a single core are left out. The lines of cores share `spare`
+// pixels of height.
+std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width,
+                                 float spare = 0);
 
 // A layout that is kept from frame to frame.
 class PortraitLayout {
  public:
-  // Lays out again only if the machine, the width, the scale or the language differ from those of
+  // Lays out again only if the machine, the sizes, the scale or the language differ from those of
   // the call before.
   const std::vector<PortraitBox>& of(const Ui& ui, const std::shared_ptr<const Silicon>& silicon,
-                                     float width);
+                                     float width, float spare = 0);
 
  private:
   std::shared_ptr<const Silicon> silicon_;
-  float width_ = 0, scale_ = 0;
+  float width_ = 0, spare_ = 0, scale_ = 0;
   Language language_ = Language::English;
   std::vector<PortraitBox> boxes_;
 };

@@ -1,4 +1,5 @@
 // The Tour page: the button, the figures and the portrait of the machine.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -320,20 +321,124 @@ TEST(TourPage, MarksDisturbedFigures) {
 }
 
 TEST(TourPage, MovesNothingBetweenItsStates) {
-  float tiles = 0;
-  for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done}) {
-    Lab lab(make_scene(Page::Tour, scene), 1, kTall);
-    lab.open(Page::Tour);
-    const float top = lab.backend.find("tour/peak")->min.y;
-    if (tiles > 0) {
-      EXPECT_EQ(top, tiles);
+  for (const float width : {1000.0F, 1280.0F, 1920.0F, 2560.0F}) {
+    float top = 0;
+    for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done}) {
+      SCOPED_TRACE(fmt::format("{} in state {}", width, static_cast<int>(scene)));
+      Lab lab(make_scene(Page::Tour, scene), 1, {width, 2400});
+      lab.open(Page::Tour);
+      const WidgetRect* tile = lab.backend.find("tour/peak");
+      if (top > 0) {
+        EXPECT_EQ(tile->min.y, top);
+      }
+      top = tile->min.y;
+      const float link = lab.backend.find("tour/peak/link")->min.y;
+      EXPECT_EQ(lab.backend.find("tour/bandwidth/link")->min.y, link);
+      EXPECT_FALSE(lab.backend.ui.wants_layout);
     }
-    tiles = top;
-    const float link = lab.backend.find("tour/peak/link")->min.y;
-    for (const char* other : {"bandwidth", "small_copy", "training"}) {
-      EXPECT_EQ(lab.backend.find(std::string("tour/") + other + "/link")->min.y, link) << other;
+  }
+}
+
+// The answers of a whole tour need no more room than the questions before it.
+TEST(TourPage, TilesHaveTheRoomOfTheirAnswersFromTheStart) {
+  for (const int devices : {1, 2, 4}) {
+    for (const float width : {1000.0F, 1280.0F, 1920.0F}) {
+      SCOPED_TRACE(fmt::format("{} devices at {}", devices, width));
+      Lab lab{ui::Model(machine_of(devices)), 1, {width, 2400}};
+      lab.open(Page::Tour);
+      const char* const tile = devices == 1 ? "tour/cpu:0/peak" : "tour/peak";
+      const float before = lab.backend.find(tile)->max.y;
+      lab.model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+      for (int i = 0; i < devices; ++i) {
+        for (const TourQuestion question : enum_values<TourQuestion>()) {
+          lab.model.apply(event(1, 301, tour_figure(cpu(i), question)));
+          lab.frames(4);
+          EXPECT_EQ(lab.backend.find(tile)->max.y, before) << i << to_string(question);
+        }
+      }
+      lab.model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+      lab.frames(4);
+      EXPECT_EQ(lab.backend.find(tile)->max.y, before);
     }
-    EXPECT_FALSE(lab.backend.ui.wants_layout);
+  }
+}
+
+TEST(TourPage, SumsTheMachineUpFromSteadyPeaksOnly) {
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure first = tour_figure(cpu(), TourQuestion::Peak);
+  TourFigure second = tour_figure(cpu(1), TourQuestion::Peak);
+  TourFigure memory = tour_figure(cpu(), TourQuestion::Bandwidth);
+  memory.value = memory.median = first.value / 4;
+  for (const TourFigure& figure : {first, second, memory}) model.apply(event(1, 301, figure));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const auto said = [&] { return lab.backend.find("tour/headline")->label; };
+  EXPECT_EQ(said(),
+            "2 devices reach up to 187 GFLOP/s each; the lab's fastest kernel uses 84 % of it. "
+            "Work of less than 4.00 FLOP per byte waits for memory.");
+  lab.model.apply(event(2, 304, JobStarted{"tour", StartTour{}}));
+  for (const TourFigure& figure : {first, second, memory}) lab.model.apply(event(2, 305, figure));
+  lab.model.apply(event(2, 306, CoresShared{0.3}));
+  lab.model.apply(event(2, 306, JobFinished{Outcome::Done, 18, ""}));
+  lab.frames(4);
+  EXPECT_EQ(said(),
+            "2 devices reach up to 187 GFLOP/s each; the lab's fastest kernel uses 84 % of it.")
+      << "no limit is concluded from a disturbed run";
+  EXPECT_TRUE(lab.visible("tour/others"));
+  second.value = second.median = first.value / 2;
+  lab.model.apply(event(2, 304, JobStarted{"tour", StartTour{}}));
+  for (const TourFigure& figure : {first, second}) lab.model.apply(event(2, 305, figure));
+  lab.model.apply(event(2, 306, JobFinished{Outcome::Done, 18, ""}));
+  lab.frames(4);
+  EXPECT_EQ(said(),
+            "cpu:0 reaches up to 187 GFLOP/s, 2.00 times as much as cpu:1; the lab's fastest "
+            "kernel uses 84 % of it.");
+  second.unstable = true;
+  lab.model.apply(event(3, 307, JobStarted{"tour", StartTour{}}));
+  for (const TourFigure& figure : {first, second}) lab.model.apply(event(3, 308, figure));
+  lab.model.apply(event(3, 309, JobFinished{Outcome::Done, 18, ""}));
+  lab.frames(4);
+  EXPECT_EQ(said(), "The peak of cpu:1 was too unsteady to sum up this machine.");
+}
+
+TEST(TourPage, ComparesSteadyFiguresWithTheTourBefore) {
+  ui::Model model(machine_of(2));
+  ui::TourResults earlier;
+  earlier.measured = 1'700'000'000;
+  earlier.earlier = true;
+  for (int i = 0; i < 2; ++i) {
+    for (const TourQuestion question : enum_values<TourQuestion>()) {
+      earlier.add(tour_figure(cpu(i), question));
+    }
+  }
+  earlier.figures.back().unstable = true;  // the training of cpu:1
+  model.restore_tour(earlier);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  for (TourFigure figure : earlier.figures) {
+    figure.unstable = figure.question == TourQuestion::SmallCopy;
+    figure.value *= figure.device == cpu() ? 1.021 : 0.5;
+    figure.median = figure.value;
+    figure.low = figure.high = figure.value;
+    model.apply(event(1, 301, figure));
+  }
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  const auto change = [&](const std::string& tile) {
+    const std::string path = "tour/" + tile + "/change";
+    if (!lab.visible(path)) return std::string();
+    const std::string& text = lab.backend.find(path)->label;
+    return text.substr(0, text.find(" against"));
+  };
+  for (const bool running : {true, false}) {
+    SCOPED_TRACE(running);
+    EXPECT_EQ(change("peak"), "+2.1 %, -50 %");
+    EXPECT_EQ(change("training"), "cpu:0 +2.1 %") << "unsteady before";
+    EXPECT_EQ(change("small_copy"), "") << "unsteady now";
+    EXPECT_NE(lab.backend.find("tour/peak/change")->label.find("2023-11-1"), std::string::npos);
+    lab.model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+    lab.frames(4);
   }
 }
 
@@ -426,6 +531,19 @@ TEST(TourPage, ItsLinksLeadToWhatItMeasuredAndTheNextRun) {
     ASSERT_NE(sentence, nullptr) << page;
     EXPECT_NE(sentence->label.find("The tour measured"), std::string::npos) << sentence->label;
   }
+}
+
+TEST(TourPage, ThePortraitTakesPartOfALargeWindow) {
+  const auto core = [](float height) {
+    Lab lab(make_scene(Page::Tour, Scene::Done), 1, {2560, height});
+    lab.open(Page::Tour);
+    lab.frames(6);
+    EXPECT_FALSE(lab.backend.ui.wants_layout);
+    const WidgetRect* shown = lab.backend.find("tour/portrait/cpu:0/0");
+    EXPECT_LE(lab.backend.find("tour/portrait")->max.y, height - 40);
+    return shown->max.y - shown->min.y;
+  };
+  EXPECT_GT(core(1440), 2 * core(720));
 }
 
 TEST(TourPage, ResultsOfOneDeviceFitASmallWindow) {
@@ -604,7 +722,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(TourPortraitText, ManyCoresTakeLessThanAWindow) {
-  Lab lab(machine_like("package:2 l3:8 l2:8 core:1 pu:2", 1, 8), 1, {1280, 4000});
+  Lab lab(machine_like("package:2 l3:8 l2:8 core:1 pu:2", 1, 8), 1, {1280, 900});
   lab.open(Page::Tour);
   const WidgetRect* card = lab.backend.find("tour/portrait");
   ASSERT_NE(card, nullptr);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,19 +17,24 @@
 #include "ui/pages/form_devices.h"
 #include "ui/pages/machine_portrait.h"
 #include "ui/pages/panel.h"
+#include "ui/pages/tour/tour_words.h"
 #include "ui/widgets/item.h"
+#include "ui/widgets/line_breaks.h"
 
 namespace lab::ui {
 namespace {
 
-constexpr float kTileUnits = 230;      // the narrowest useful tile
-constexpr float kTileHeight = 176;     // of a tile without a figure
-constexpr float kHeadHeight = 98;      // with any of its notes, and the same without
-constexpr float kRowGap = 12;          // between a device and its figure
-constexpr float kLinkIndent = 14;      // of the label in its button
-constexpr float kMeasureUnits = 200;   // of the button
-constexpr std::size_t kQuestions = 4;  // in a row if they fit
-constexpr float kPaleAlpha = 0.5F;     // of figures that are not final, or of the tour before
+constexpr float kTileUnits = 230;                    // the narrowest useful tile
+constexpr float kTileHeight = 176;                   // of a tile without a figure
+constexpr float kHeadHeight = 98;                    // with any of its notes, and the same without
+constexpr float kRowGap = 8;                         // between a device and its figure
+constexpr float kAboveCaption = 6, kAboveLink = 14;  // closer than the lines of a card
+constexpr float kLinkIndent = 14;                    // of the label in its button
+constexpr float kMeasureUnits = 200;                 // of the button
+constexpr std::size_t kQuestions = 4;                // in a row if they fit
+constexpr float kPaleAlpha = 0.5F;  // of figures that are not final, or of the tour before
+
+constexpr std::size_t kFewDevices = 3;  // with large figures and the spread of each median
 
 constexpr const char* kPlusMinus =
     LAB_TEXT("±: half of the range from p10 to p90, as a share of the median.");
@@ -144,6 +151,37 @@ const char* what_it_measures(const Panel& p) {
   return tr("Four short measurements of each device. Each leads to the page that explains it.");
 }
 
+// What the figures say together; returns whether they say anything.
+bool headline(const Panel& p) {
+  std::vector<Device> devices;
+  for (const DeviceInfo* info : timed_devices(p)) devices.push_back(info->device);
+  const TourHeadline said = headline_of(p.model.tour().current, devices);
+  if (said.text.empty()) return false;
+  if (said.withheld) {
+    warning_sentence(p, "tour/headline", said.text);
+  } else {
+    body(p.ui, said.text);
+    record_item(p.ui, "tour/headline", "text", said.text);
+  }
+  return true;
+}
+
+// outcome_notes() in a line, where the head has no room for a box below its sentence.
+void quiet_notes(const Panel& p, Figures figures) {
+  const PageState& state = p.model.state(Page::Tour);
+  if (state.phase != Phase::Done) return;
+  if (state.others > 0) {
+    const std::string text = others_text(state.others, figures, state.programs);
+    if (figures == Figures::Marked) {
+      warning_sentence(p, "tour/others", text);
+    } else {
+      footnote(p.ui, text);
+      record_item(p.ui, "tour/others", "note", text);
+    }
+  }
+  stopped_note(p, Page::Tour);
+}
+
 void head_text(const Panel& p) {
   Ui& ui = p.ui;
   title(ui, tr("What can this machine do?"));
@@ -153,7 +191,13 @@ void head_text(const Panel& p) {
     return;
   }
   const float top = ImGui::GetCursorPosY();
-  outcome_box(p, Page::Tour, true, is_marked(p) ? Figures::Marked : Figures::Steady);
+  failure_box(p, Page::Tour);
+  const Figures figures = is_marked(p) ? Figures::Marked : Figures::Steady;
+  if (headline(p)) {
+    quiet_notes(p, figures);
+  } else {
+    outcome_notes(p, Page::Tour, figures);
+  }
   if (ImGui::GetCursorPosY() > top) return;
   const char* what = what_it_measures(p);
   muted(ui, what);
@@ -255,15 +299,44 @@ std::string percentile_rows(const TourFigure& figure) {
   return rows;
 }
 
+// A figure as wide and as explained as most, for the room that a tour needs before it has one.
+TourFigure expected(const DeviceInfo& info, TourQuestion question) {
+  TourFigure figure{.device = info.device, .question = question};
+  switch (question) {
+    case TourQuestion::Peak: figure.value = 888e9; break;
+    case TourQuestion::Bandwidth: figure.value = 88.8e9; break;
+    case TourQuestion::SmallCopy: figure.value = 88.8e-9; break;
+    case TourQuestion::Training: figure.value = 88.8e3; break;
+  }
+  figure.median = figure.value;
+  figure.complete = true;
+  figure.threads = question == TourQuestion::SmallCopy ? 1 : info.threads;
+  if (question == TourQuestion::Peak) figure.plain_share = 0.0088, figure.best_share = 0.88;
+  if (question == TourQuestion::SmallCopy && info.threads > 1) figure.all_threads_s = 8.88e-6;
+  return figure;
+}
+
 // The largest font, at most `font`, in which a line of `room` pixels has room for each value and
-// its mark.
-ImFont* fitting_font(const Panel& p, ImFont* font, const std::vector<Shown>& shown, float room) {
+// its mark, also for those that are still to come.
+ImFont* fitting_font(const Panel& p, ImFont* font, const std::vector<const DeviceInfo*>& devices,
+                     std::span<const Tile> of, float room) {
+  const Fonts& fonts = p.ui.fonts;
   const float mark = p.ui.px(kWarningSide + 4);
-  for (ImFont* smaller : {p.ui.fonts.strong, p.ui.fonts.caption}) {
-    const bool fits = std::ranges::all_of(shown, [&](const Shown& one) {
-      return one.figure == nullptr || text_size(font, value_text(*one.figure)).x + mark <= room;
-    });
-    if (!fits) font = smaller;
+  const auto fits = [&](const std::string& value) {
+    return text_size(font, value).x + mark <= room;
+  };
+  for (ImFont* smaller : {fonts.title, fonts.strong, fonts.caption}) {
+    if (smaller->FontSize >= font->FontSize) continue;
+    for (const DeviceInfo* info : devices) {
+      const bool fit = std::ranges::all_of(of, [&](const Tile& tile) {
+        const Shown shown = figure_of(p, info->device, tile.question);
+        return fits(value_text(expected(*info, tile.question))) &&
+               (shown.figure == nullptr || fits(value_text(*shown.figure)));
+      });
+      if (fit) continue;
+      font = smaller;
+      break;
+    }
   }
   return font;
 }
@@ -312,23 +385,22 @@ void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
                     {pos.x, pos.y + size.y / 2}, size.x);
 }
 
-// One line per device, which compares them.
-void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
-                        const Tile& tile) {
+// One line per device, which compares them. Returns the spreads that lines have no room for.
+std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
+                               const Tile& tile) {
   float name = 0;  // the widest, pixels
-  std::vector<Shown> all;
   for (const DeviceInfo* info : devices) {
-    all.push_back(figure_of(p, info->device, tile.question));
     name = std::max(name, text_size(p.ui.fonts.body, lab::to_string(info->device)).x);
   }
   const float column = name / p.ui.scale + kDeviceDot + 1;
   const float room = ImGui::GetContentRegionAvail().x - p.ui.px(column + kRowGap);
-  ImFont* const font = fitting_font(p, p.ui.fonts.title, all, room);
-  std::string spreads;  // of the marked figures whose line has no room for it
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const DeviceInfo* const info = devices[i];
-    const Shown& shown = all[i];
+  const Fonts& fonts = p.ui.fonts;
+  ImFont* const font = fitting_font(p, devices.size() <= kFewDevices ? fonts.figure : fonts.title,
+                                    devices, kTiles, room);
+  std::string spreads;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(kRowGap), p.ui.px(4)});
+  for (const DeviceInfo* info : devices) {
+    const Shown shown = figure_of(p, info->device, tile.question);
     const std::string path = path_of(*info, tile);
     const ImVec2 top = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
@@ -341,7 +413,7 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
       row.next();
       if (shown.figure != nullptr) {
         if (figure_value(p, path, shown, font, true)) {
-          if (!spreads.empty()) spreads += ", ";
+          if (!spreads.empty()) spreads += tr(", ");
           spreads +=
               fmt::format("{} {}", lab::to_string(info->device), half_range_of(*shown.figure));
         }
@@ -353,40 +425,84 @@ void figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& de
     record_rect(p.ui, path, "figure", lab::to_string(info->device), "", true, top,
                 {top.x + width, ImGui::GetItemRectMax().y});
   }
-  if (!spreads.empty()) {
-    caption(p.ui, spreads);
-    record_item(p.ui, fmt::format("tour/{}/spreads", to_string(tile.question)), "text", spreads);
-    hint(p.ui, tr(kPlusMinus));
-  }
   ImGui::PopStyleVar();
+  return spreads;
 }
 
 // What the figures say, once if that is the same for all devices; otherwise of the first device of
 // each kind, and of every device without a value.
-void sentences(const Panel& p, const std::vector<const DeviceInfo*>& devices, const Tile& tile) {
-  struct Said {
-    Device device;
-    std::string text;
-    bool missing;
-  };
-  std::vector<Said> all;
+std::vector<std::string> sentences(const std::vector<TourFigure>& figures) {
+  std::vector<std::string> all;
+  for (const TourFigure& figure : figures) all.push_back(sentence_of(figure));
+  if (std::ranges::all_of(all, [&](const std::string& one) { return one == all.front(); })) {
+    if (!all.empty()) all.resize(1);
+    return all;
+  }
+  std::vector<std::string> said;
+  std::set<DeviceKind> explained;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const TourFigure& figure = figures[i];
+    if (figure.missing.empty() && !explained.insert(figure.device.kind).second) continue;
+    said.push_back(fmt::format("{}: {}", lab::to_string(figure.device), all[i]));
+  }
+  return said;
+}
+
+// The height of texts in lines across the card, pixels.
+float height_of(const Panel& p, const std::vector<std::string>& texts) {
+  ImFont* const font = p.ui.fonts.body;
+  float height = 0;
+  for (const std::string& text : texts) {
+    const std::string lines = break_lines(font, text, ImGui::GetContentRegionAvail().x);
+    height += font->FontSize * static_cast<float>(1 + std::ranges::count(lines, '\n'));
+  }
+  return height + ImGui::GetStyle().ItemSpacing.y * static_cast<float>(texts.size());
+}
+
+// The question, later the answers' sentences, in the room that the latter need.
+void tile_sentences(const Panel& p, const std::vector<const DeviceInfo*>& devices,
+                    const Tile& tile) {
+  std::vector<TourFigure> now, later;
   for (const DeviceInfo* info : devices) {
+    later.push_back(expected(*info, tile.question));
     const Shown shown = figure_of(p, info->device, tile.question);
-    if (shown.figure == nullptr) continue;
-    all.push_back({info->device, sentence_of(*shown.figure), !shown.figure->missing.empty()});
+    if (shown.figure != nullptr) now.push_back(*shown.figure);
   }
-  const auto same = [&](const Said& one) { return one.text == all.front().text; };
-  if (all.empty()) {
+  const float top = ImGui::GetCursorPosY(), room = height_of(p, sentences(later));
+  if (now.empty()) {
     muted(p.ui, question_text(tile.question));
-  } else if (std::all_of(all.begin(), all.end(), same)) {
-    muted(p.ui, all.front().text);
   } else {
-    std::set<DeviceKind> explained;
-    for (const Said& one : all) {
-      if (!one.missing && !explained.insert(one.device.kind).second) continue;
-      muted(p.ui, fmt::format("{}: {}", lab::to_string(one.device), one.text));
-    }
+    for (const std::string& text : sentences(now)) muted(p.ui, text);
   }
+  const float left = top + room - ImGui::GetCursorPosY();
+  if (left >= 1) ImGui::Dummy({1, left - ImGui::GetStyle().ItemSpacing.y});
+}
+
+// A caption in a line that is kept for it.
+void kept_caption(const Panel& p, const std::string& path, const std::string& text,
+                  std::string_view why) {
+  if (text.empty()) {
+    ImGui::Dummy({1, p.ui.fonts.caption->FontSize});
+    return;
+  }
+  caption(p.ui, text);
+  record_item(p.ui, path, "text", text);
+  hint(p.ui, why);
+}
+
+// Below the sentences: spreads without room beside their figures, and the changes since the tour
+// before.
+void tile_captions(const Panel& p, const Tile& tile, const std::string& spreads) {
+  const std::string path = fmt::format("tour/{}", to_string(tile.question));
+  if (!spreads.empty()) kept_caption(p, path + "/spreads", spreads, tr(kPlusMinus));
+  const TourResults* before = p.model.tour_before();
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(kAboveCaption));
+  kept_caption(p, path + "/change",
+               before == nullptr ? ""
+                                 : changes_text(p.model.tour().current, *before, tile.question,
+                                                std::time(nullptr)),
+               tr("Change since the tour before, of figures that were steady in both."));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(kAboveLink));
 }
 
 void tile_link(const Panel& p, const Tile& tile) {
@@ -415,16 +531,19 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
       p, path, tr(label_of(tile.question)),
       {.least = kTileHeight, .note = alone ? "" : tr(tile.note), .dimmed = alone && shown.old});
   if (!card) return;
+  std::string spreads;
   if (!alone) {
-    figures_of_devices(p, devices, tile);
+    spreads = figures_of_devices(p, devices, tile);
   } else if (shown.figure == nullptr) {
     no_figure(p);
   } else {
     const float room = ImGui::GetContentRegionAvail().x;
-    figure_value(p, path, shown, fitting_font(p, p.ui.fonts.figure, {shown}, room), false);
+    figure_value(p, path, shown,
+                 fitting_font(p, p.ui.fonts.figure, devices, std::span(&tile, 1), room), false);
     figure_spread(p, path, shown);
   }
-  sentences(p, devices, tile);
+  tile_sentences(p, devices, tile);
+  tile_captions(p, tile, spreads);
   tile_link(p, tile);
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+// What the figures of a tour say together. For use inside ui/pages/tour only.
+#include <ctime>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ui/model/tour_results.h"
+
+namespace lab::ui {
+
+// The machine in a sentence, from the peaks of `devices`; after an undisturbed tour in two, with
+// the limit that the memory sets.
+struct TourHeadline {
+  std::string text;       // empty without a peak of each device
+  bool withheld = false;  // the text says which figure is too unsteady for it
+};
+TourHeadline headline_of(const TourResults& tour, std::span<const Device> devices);
+
+// The relative change of a figure since an earlier tour; empty if one of the two is missing,
+// unsteady, incomplete or of another number of threads, or if it is the same measurement.
+std::optional<double> change_since(const TourFigure& now, const TourResults& before);
+// "+2.1 %, -0.4 % against 2026-11-12": the changes of a question's figures, of many devices from
+// the least to the greatest; empty without one. `now`: for the time of day instead of today's date.
+std::string changes_text(const TourResults& tour, const TourResults& before, TourQuestion question,
+                         std::time_t now);
+
+}  // namespace lab::ui

@@ -65,8 +65,10 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
   const Item item = control(path, {width, ui.px(kControlHeight)}, options.enabled);
   if (item.visible) {
     const Theme& t = *ui.theme;
-    const Face f =
-        options.enabled ? face(t, options.kind, item) : Face{t.raised, t.border, t.disabled};
+    const bool bare = options.kind == ButtonKind::Quiet || options.kind == ButtonKind::Link;
+    const Face f = options.enabled ? face(t, options.kind, item)
+                   : bare          ? Face{0, 0, t.disabled}
+                                   : Face{t.raised, t.border, t.disabled};
     draw_face(ui, item, f);
     const float room = width - 2 * ui.px(8), shown = std::min(text.x, room);
     draw_control_text(

@@ -428,5 +428,60 @@ TEST(MemoryPage, HidesGpuMemoryWithoutAGpu) {
   EXPECT_FALSE(lab.visible(kHoldings));
 }
 
+TensorInfo tensor_of_page(TensorId id) {
+  TensorInfo info;
+  info.id = id;
+  info.name = "X" + std::to_string(id);
+  info.device = cpu();
+  info.shape = {4};
+  info.bytes = 16;
+  info.owned_by_page = true;
+  info.preview = "1, 1, 1, 1";
+  return info;
+}
+
+TEST(MemoryPage, ItsCardsStayAsHighAsTheyAreWhateverItLists) {
+  for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{1920, 1080}}) {
+    Lab lab(Model(machine_of(2)), 1, size);
+    lab.open(Page::Memory);
+    const float end = lab.backend.find("memory/history")->max.y;
+    TensorList list;
+    for (TensorId id = 1; id <= 30; ++id) list.tensors.push_back(tensor_of_page(id));
+    lab.model.apply(event(0, 2, list));
+    lab.frames(6);
+    EXPECT_EQ(lab.backend.find("memory/history")->max.y, end);
+    EXPECT_EQ(lab.backend.find("memory/statements")->max.y, end);
+    const ui::WidgetRect* table = lab.backend.find("memory/tensors");
+    EXPECT_LT(table->max.y, size.y + 80) << "the list scrolls, not the page";
+    EXPECT_FALSE(lab.visible("memory/table/29"));
+  }
+}
+
+TEST(MemoryPage, SaysWhichJobKeepsItsControls) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+  lab.model.apply(event(0, 1, TensorList{{tensor_of_page(1)}}));
+  lab.open(Page::Memory);
+  EXPECT_FALSE(lab.visible("memory/busy"));
+  lab.model.apply(event(1, 2, JobStarted{"Transfer sweep", StartTransfers{}}));
+  lab.frames(4);
+  EXPECT_EQ(lab.backend.find("memory/busy")->label, "Busy: Transfer sweep");
+  EXPECT_EQ(lab.backend.find("memory/statement")->label, "Busy: Transfer sweep");
+  lab.click("memory/free/1");
+  EXPECT_TRUE(lab.sent<FreeTensor>().empty());
+  lab.model.apply(event(1, 3, JobFinished{}));
+  lab.frames(4);
+  EXPECT_EQ(lab.backend.find("memory/statement")->label, "Statement");
+}
+
+TEST(MemoryPage, TheFormsOfStatementsAreNotATitle) {
+  Lab lab{Model(machine_of(2))};
+  lab.open(Page::Memory);
+  lab.backend.move_to(NullBackend::centre(*lab.backend.find("memory/statement")));
+  lab.frames(60);
+  const ui::WidgetRect* tooltip = lab.backend.find("tooltip");
+  ASSERT_NE(tooltip, nullptr);
+  EXPECT_EQ(tooltip->value.find("Forms of a statement\nX = ones(2, 3), "), 0U) << tooltip->value;
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -219,6 +219,13 @@ void creation_note(const Panel& p, const MakeTensor& command, const std::string&
   }
 }
 
+void busy_note(const Panel& p) {
+  const std::string why = busy_elsewhere(p);
+  if (why.empty()) return;
+  footnote(p.ui, why);
+  record_item(p.ui, "memory/busy", "note", why);
+}
+
 void memory_form(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   const FormCard card(p, "memory/form", tr("New tensor"));
@@ -262,6 +269,7 @@ void memory_form(const Panel& p) {
     form.creating = p.model.state(Page::Memory).job;
     send(p, command);
   });
+  busy_note(p);
   offer_split(p, "memory",
               tr("Copies between devices and the errors of mixed devices need a second device."));
 }
@@ -293,8 +301,10 @@ void table_tools(const Panel& p) {
   combo(p.ui, "memory/copy_to", tr("Copies go to"), devices, form.copy_to,
         tr("Destination of the copy button in each row."));
   if (row) row->next();
-  control_label(p.ui, ids.size() == 2 ? tr("Z = X + Y requires a single device")
-                                      : tr("Tick two tensors in the table first"));
+  const std::string elsewhere = busy_elsewhere(p);
+  control_label(p.ui, !elsewhere.empty() ? elsewhere
+                      : ids.size() == 2  ? tr("Z = X + Y requires a single device")
+                                         : tr("Tick two tensors in the table first"));
   if (button(
           p.ui, "memory/add", tr("Add two tensors"),
           {.enabled = why.empty(),
@@ -322,17 +332,14 @@ void line_tools(const Panel& p, const TensorInfo& t) {
     return;
   }
   const auto to = static_cast<std::size_t>(p.view.forms.memory.copy_to);
-  const bool can = !busy(p);
+  const Locked locked(p.ui, busy_reason(p));
   const std::string to_name = lab::to_string(p.model.devices().at(to));
   if (icon_button(p.ui, fmt::format("memory/copy/{}", t.id), kIconCopy,
-                  can ? trf("Copy {} to {}", t.name, to_name) : busy_reason(p)) &&
-      can) {
+                  trf("Copy {} to {}", t.name, to_name))) {
     send(p, CopyTensor{t.id, p.model.devices().at(to)});
   }
   ImGui::SameLine(0, p.ui.px(4));
-  if (icon_button(p.ui, fmt::format("memory/free/{}", t.id), kIconTrash,
-                  can ? trf("Free {}", t.name) : busy_reason(p)) &&
-      can) {
+  if (icon_button(p.ui, fmt::format("memory/free/{}", t.id), kIconTrash, trf("Free {}", t.name))) {
     send(p, FreeTensor{t.id});
   }
 }
@@ -389,15 +396,28 @@ void total_line(const Panel& p, Device device, bool wide) {
   cell(p.ui, "");
 }
 
+// Of the table, in units: as high as its rows, but it scrolls before the page has to; 0 is the
+// former.
+float table_height(const Panel& p) {
+  constexpr float kAbove = 680, kLeast = 220, kSumRow = 28;
+  float rows = kSumRow;  // the header
+  for (const Device device : p.model.devices()) {
+    const auto held = std::ranges::count(p.model.tensors(), device, &TensorInfo::device);
+    if (held > 0) rows += static_cast<float>(held) * kToolRow + kSumRow;
+  }
+  const float most = std::max(kLeast, ImGui::GetIO().DisplaySize.y / p.ui.scale - kAbove);
+  return rows <= most ? 0 : most;
+}
+
 void tensors_card(const Panel& p) {
   Card card(p, "memory/tensors", tr("Live tensors"),
-            {.hint = tr("All tensors and all buffers of running jobs, on all devices.")});
+            {.extra = spare_height(p),
+             .hint = tr("All tensors and all buffers of running jobs, on all devices.")});
   if (!card) return;
   const PageState& state = p.model.state(Page::Memory);
-  if (state.phase == Phase::Done && !state.said.empty()) {
-    caption(p.ui, state.said);
-    record_item(p.ui, "memory/said", "note", state.said);
-  }
+  const bool said = state.phase == Phase::Done && !state.said.empty();
+  if (said || !p.model.tensors().empty()) caption(p.ui, said ? state.said : " ");
+  if (said) record_item(p.ui, "memory/said", "note", state.said);
   if (p.model.tensors().empty()) {
     empty_state(p.ui, "memory/empty",
                 tr("No live tensors. Start with a statement: click the first example above. The "
@@ -407,16 +427,16 @@ void tensors_card(const Panel& p) {
   }
   table_tools(p);
   const bool wide = width_left(p) > 700;
-  std::vector<Column> columns = {{LAB_TEXT("Name"), 1.4F, false, LAB_TEXT("Tick two to add them")},
+  std::vector<Column> columns = {{LAB_TEXT("Name"), 1.6F, false, LAB_TEXT("Tick two to add them")},
                                  {LAB_TEXT("Device"), 0.9F, false, {}},
                                  {LAB_TEXT("Shape and type"), 1.6F, false, {}},
                                  {LAB_TEXT("Size"), 1.1F, true, {}},
                                  {LAB_TEXT("Of limit"), 0.9F, true,
                                   LAB_TEXT("Share of the most that the lab's tensors may hold on "
                                            "the device.")}};
-  if (wide) columns.push_back({LAB_TEXT("First values"), 2.4F, false, {}});
-  columns.push_back({"", 1.1F, false, {}});
-  if (begin_table(p.ui, "memory/table", columns)) {
+  if (wide) columns.push_back({LAB_TEXT("First values"), 2.1F, false, {}});
+  columns.push_back({"", 1.2F, false, {}});
+  if (begin_table(p.ui, "memory/table", columns, table_height(p))) {
     for (const TensorInfo& t : p.model.tensors()) table_line(p, t, wide);
     for (const Device device : p.model.devices()) total_line(p, device, wide);
     end_table(p.ui);
@@ -575,7 +595,7 @@ void memory_results(const Panel& p) {
   if (!at_field && !mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
   {
     constexpr float kLeast = 620;  // units in which both are usable side by side
-    Pair pair(p, kLeast, spare_height(p));
+    Pair pair(p, kLeast);
     pair.next();
     statements_card(p);
     pair.next();
@@ -586,6 +606,10 @@ void memory_results(const Panel& p) {
 }
 
 }  // namespace
+
+std::string busy_elsewhere(const Panel& p) {
+  return p.model.job() && p.model.job()->page != Page::Memory ? busy_reason(p) : std::string();
+}
 
 void draw_memory_page(const Panel& p) {
   draw_form_and_results(p, memory_form, memory_results);

@@ -93,12 +93,14 @@ std::string statement_field(const Panel& p) {
     Row row(p.ui, {1, -90});
     row.next();
     const std::string forms = fmt::format(
-        "X = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
+        "{}\nX = ones(2, 3), X = tensor([1, 2, 3], device=gpu(0)), Y = X.to(cpu:1), "
         "Y = X.copy_to(cpu:1), Z = X + Y, Z, Z.device, Z.shape, del Z\n{}\n{}",
+        tr("Forms of a statement"),
         tr("Several statements are separated by semicolons; Up recalls earlier ones."),
         tr("to(device) copies only if it must; copy_to(device) always copies."));
-    input_text(p.ui, "memory/statement", tr("Statement"), form.statement, forms,
-               "X = ones(2, 3, device=try_gpu())",
+    const std::string elsewhere = busy_elsewhere(p);
+    input_text(p.ui, "memory/statement", elsewhere.empty() ? tr("Statement") : elsewhere,
+               form.statement, forms, "X = ones(2, 3, device=try_gpu())",
                {.invalid = !wrong.empty(), .history = form.entered});
     if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(0)) put_cursor_at_end();
     form.typing = ImGui::IsItemActive();
@@ -205,13 +207,9 @@ void failed_statement(const Panel& p, const StatementOutcome& failed) {
   hint(ui, trf("Failed: {}", failed.error));
 }
 
-// The newest outcomes first, the newest with its values, in a height that leaves the plot in sight.
-void statement_results(const Panel& p) {
-  constexpr float kMost = 132;  // units
-  const char* const history = "memory/results";
+// The newest outcomes first, the newest with its values.
+void outcome_lines(const Panel& p) {
   const auto& outcomes = p.model.statements();
-  if (outcomes.empty()) return;
-  begin_scroll(p.ui, history, kMost);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const StatementOutcome& outcome = outcomes[outcomes.size() - 1 - i];
     const TensorResult& result = outcome.result;
@@ -236,7 +234,21 @@ void statement_results(const Panel& p) {
     }
     if (result.tensor) footnote(p.ui, describe(result));
   }
-  end_scroll(p.ui, history);
+}
+
+// In a height that leaves the plot in sight, the same without results, so that nothing moves.
+void statement_results(const Panel& p) {
+  constexpr float kShare = 0.15F, kLeast = 104;  // of the window's height; units
+  const char* const history = "memory/results";
+  const float high = std::max(kLeast, kShare * ImGui::GetIO().DisplaySize.y / p.ui.scale);
+  const float top = ImGui::GetCursorScreenPos().y;
+  if (!p.model.statements().empty()) {
+    begin_scroll(p.ui, history, high);
+    outcome_lines(p);
+    end_scroll(p.ui, history);
+  }
+  const float spare = top + std::floor(p.ui.px(high)) - ImGui::GetCursorScreenPos().y;
+  if (spare > 0) ImGui::Dummy({1, spare});
 }
 
 }  // namespace

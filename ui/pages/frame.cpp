@@ -329,22 +329,14 @@ void job_buttons(RightToLeft& at) {
 
 void job_progress(RightToLeft& at, const RunningJob& job) {
   Ui& ui = at.p.ui;
-  std::string left = percent(job.done);
-  if (job.left_s) left = trf("{}, {} left", left, about(*job.left_s));
-  const bool held = paused(at.p);
-  const bool endless = !held && job.done <= 0 && !job.left_s;  // or too young to tell
-  if (held) {
-    left = trf("paused at {}", percent(job.done));
-  } else if (endless) {
-    left = trf("for {:.0f} s", std::floor(std::max(0.0, at.p.model.now_s() - job.started_t_s)));
-  }
+  const std::string left = progress_text(at.p);
   ImFont* font = ui.fonts.caption;
   at.x -= std::max(text_size(font, left).x, ui.px(110)) + ui.px(12);
   const float y = at.middle - font->FontSize / 2;
   draw_text(ImGui::GetWindowDrawList(), font, {at.x, y}, ui.theme->muted, left);
   record_rect(ui, "status/left", "text", left, {}, true, {at.x, y},
               {at.x + text_size(font, left).x, y + font->FontSize});
-  if (at.p.width < 760 || endless) return;
+  if (at.p.width < 760 || !has_progress(at.p)) return;
   const float width = at.p.width < 1000 ? 120 : 200;
   at.take(width + 12);
   ImGui::SetCursorScreenPos({at.x, at.middle - ui.px(4)});

@@ -70,6 +70,22 @@ bool paused(const Panel& p) {
   return p.model.job() && p.view.paused_job == p.model.job()->id;
 }
 
+bool has_progress(const Panel& p) {
+  const auto& job = p.model.job();
+  return job && (paused(p) || job->done > 0 || job->left_s);
+}
+
+std::string progress_text(const Panel& p) {
+  const auto& job = p.model.job();
+  if (!job) return {};
+  if (!has_progress(p)) {  // or too young to tell
+    return trf("for {:.0f} s", std::floor(std::max(0.0, p.model.now_s() - job->started_t_s)));
+  }
+  const std::string done = percent(job->done);
+  if (paused(p)) return trf("paused at {}", done);
+  return job->left_s ? trf("{}, {} left", done, about(*job->left_s)) : done;
+}
+
 void toggle_pause(const Panel& p) {
   if (!p.model.job() || !p.model.job()->can_pause) return;
   if (paused(p)) {

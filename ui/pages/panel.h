@@ -47,6 +47,10 @@ std::string busy_reason(const Panel& p);
 void send(const Panel& p, Command command);
 bool runs(const Panel& p, Page page);
 bool paused(const Panel& p);
+// How far the running job is: "21 %, about 19 s left", "paused at 21 %", "for 3 s".
+std::string progress_text(const Panel& p);
+// Whether that is known.
+bool has_progress(const Panel& p);
 void toggle_pause(const Panel& p);
 void cancel(const Panel& p);
 

@@ -358,5 +358,23 @@ TEST(LogPage, LinesOfNoJobAreNeverCounted) {
   EXPECT_EQ(model.log().size(), 2U);
 }
 
+TEST(LogPage, TheRunningJobShowsItsProgressAndStops) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
+  model.apply(event(1, 2, Progress{.done = 0.25, .what = "", .left_s = 30}));
+  for (const float width : {1280.0F, 760.0F}) {
+    Lab lab(model, 1, {width, 720});
+    lab.open(Page::Log);
+    EXPECT_EQ(lab.backend.find("log/progress_text")->label, "25 %, about 30 s left");
+    EXPECT_EQ(lab.visible("log/progress"), width > 1000);
+    EXPECT_TRUE(lab.sent<CancelJob>().empty());
+    lab.click("log/stop");
+    EXPECT_EQ(lab.sent<CancelJob>().size(), 1U);
+    lab.model.apply(event(1, 3, JobFinished{Outcome::Cancelled, 1, ""}));
+    lab.frames(3);
+    EXPECT_FALSE(lab.visible("log/stop"));
+  }
+}
+
 }  // namespace
 }  // namespace lab::test

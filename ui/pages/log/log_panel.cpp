@@ -313,20 +313,54 @@ void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   if (entry.seconds) draw_end_of_job(p, entry, notes, pos, right, size.y);
 }
 
+// At the right end of the running job's line, `height` pixels high: how far it is, and the button
+// that stops it. Returns the left end.
+float draw_running_end(const Panel& p, ImVec2 pos, float right, float height) {
+  Ui& ui = p.ui;
+  constexpr float kStop = 68, kBar = 160, kRoom = 700;  // units
+  const float stop = right - ui.px(kStop);
+  ImGui::SetCursorScreenPos({stop, pos.y});
+  if (button(ui, "log/stop", tr("Stop"),
+             {.kind = ButtonKind::Danger,
+              .hint = tr("Stops the running job; results are kept. Esc asks before it stops."),
+              .width = kStop})) {
+    cancel(p);
+  }
+  ImFont* font = ui.fonts.caption;
+  const std::string text = progress_text(p);
+  const float wide = std::max(text_size(font, text).x, ui.px(140));  // so that the bar is steady
+  float left = stop - ui.px(12) - wide;
+  const ImVec2 at(left, pos.y + (height - font->FontSize) / 2);
+  draw_text(ImGui::GetWindowDrawList(), font, at, ui.theme->muted, text);
+  record_rect(ui, "log/progress_text", "text", text, {}, true, at,
+              {at.x + text_size(font, text).x, at.y + font->FontSize});
+  if (!has_progress(p) || right - pos.x < ui.px(kRoom)) return left;
+  constexpr float kHigh = 8;
+  left -= ui.px(12 + kBar);
+  ImGui::SetCursorScreenPos({left, pos.y + (height - ui.px(kHigh)) / 2});
+  progress_bar(ui, "log/progress", p.model.job()->done, kBar, kHigh);
+  return left;
+}
+
 void draw_running(const Panel& p) {
   if (!p.model.job()) return;
-  const ImVec2 pos = ImGui::GetCursorScreenPos();
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float high = p.ui.px(kControlHeight);
+  const float right = start.x + ImGui::GetContentRegionAvail().x;
+  const float end = draw_running_end(p, start, right, high);
+  ImGui::SetCursorScreenPos(start);
+  const ImVec2 pos(start.x, start.y + (high - p.ui.fonts.body->FontSize) / 2);
   const float left = p.ui.px(kTextLeft);
   const bool held = paused(p);
-  ImGui::Dummy({p.ui.px(80), p.ui.fonts.body->FontSize});
+  ImGui::Dummy({p.ui.px(80), high});
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_icon(list, held ? kIconPause : kIconPlay, pos, p.ui.px(16), styled(p.ui.theme->accent));
   const std::string state = held ? tr("paused") : tr("running");
   record_item(p.ui, "log/running", "text", p.model.job()->title, state);
   draw_text_fitted(list, p.ui.fonts.body, {pos.x + p.ui.px(kTimeLeft), pos.y},
                    left - p.ui.px(kTimeLeft + 8), p.ui.theme->muted, state);
-  draw_text_fitted(list, p.ui.fonts.body, {pos.x + left, pos.y},
-                   ImGui::GetContentRegionAvail().x - left, p.ui.theme->text, p.model.job()->title);
+  draw_text_fitted(list, p.ui.fonts.body, {pos.x + left, pos.y}, end - p.ui.px(12) - pos.x - left,
+                   p.ui.theme->text, p.model.job()->title);
 }
 
 // Names the columns of a page that is wide enough to need it.

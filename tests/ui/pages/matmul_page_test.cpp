@@ -672,6 +672,15 @@ TEST(MatmulRoofline, DrawsNoLimitFromAnUnsteadyMeasurement) {
   lab.show(matmul_job({ceilings, sample, JobFinished{}}));
   EXPECT_TRUE(says("matmul/limit", "Too unsteady to find the limit of The rung simd"));
   EXPECT_TRUE(says("matmul/unsteady_ceilings", "FMA f32, 2 threads"));
+  const auto rings = [&] {
+    const ImU32 warning = lab.backend.ui.theme->warning;
+    return drawn_in(*lab.backend.find("matmul/plot/roofline"), warning);
+  };
+  EXPECT_EQ(rings(), 0U) << "the product was steady";
+  MatmulSample varying = sample;
+  varying.time.p90_s = 2 * varying.time.median_s;
+  lab.show(matmul_job({ceilings, varying, JobFinished{}}));
+  EXPECT_GT(rings(), 0U);
 }
 
 TEST(MatmulForm, SaysHowLongALadderTakes) {

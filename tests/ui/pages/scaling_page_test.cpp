@@ -608,19 +608,6 @@ TEST(ScalingPage, BarTooltipShowsTheSplit) {
   EXPECT_TRUE(holds(tip->value, "repetitions\t31 after")) << tip->value;
 }
 
-// Counts the vertices of a colour that were drawn inside a widget.
-std::size_t drawn_in(const ui::WidgetRect& rect, ImU32 color) {
-  std::size_t count = 0;
-  const ImDrawData& drawn = *ImGui::GetDrawData();
-  for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
-    for (const ImDrawVert& v : list->VtxBuffer) {
-      count += v.col == color && v.pos.x >= rect.min.x && v.pos.x <= rect.max.x &&
-               v.pos.y >= rect.min.y && v.pos.y <= rect.max.y;
-    }
-  }
-  return count;
-}
-
 TEST(ScalingPage, PredictedBarsAreHatchedAndKeepTheirColours) {
   for (const auto mode : {ui::ThemeMode::Dark, ui::ThemeMode::Light}) {
     Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1600}, mode);
@@ -666,6 +653,8 @@ TEST(ScalingPage, PredictedBarTooltipShowsTheOverlap) {
 TEST(ScalingPage, UnsteadyIsJudgedAlikeEverywhere) {
   Lab lab(varying_steps(0.0400, 0.1000), 1, {1280, 1600});
   lab.open(Page::Scaling);
+  const ImU32 warning = lab.backend.ui.theme->warning;
+  EXPECT_GT(drawn_in(*lab.backend.find("scaling/plot/speedup"), warning), 0U);
   EXPECT_TRUE(holds(lab.model.log().back().text, "unsteady")) << lab.model.log().back().text;
   lab.click("scaling/show_table");
   lab.frames(3);
@@ -725,6 +714,8 @@ TEST(ScalingPage, ADisturbedRunOffersWaysOn) {
   EXPECT_EQ(lab.sent<StartScaling>()[0].steps, 60);
   Lab steady(varying_steps(0.0410, 0.0414), 1, {1280, 1600});
   steady.open(Page::Scaling);
+  const ImU32 warning = steady.backend.ui.theme->warning;
+  EXPECT_EQ(drawn_in(*steady.backend.find("scaling/plot/speedup"), warning), 0U);
   EXPECT_FALSE(steady.visible("scaling/measure_again"));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 // Models for every state of a page, and the application drawn on the null backend.
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,5 +113,18 @@ class Lab {
   ui::ViewState view;
   Commands out;
 };
+
+// Counts the vertices of a colour that were drawn inside a widget.
+inline std::size_t drawn_in(const ui::WidgetRect& rect, ImU32 color) {
+  std::size_t count = 0;
+  const ImDrawData& drawn = *ImGui::GetDrawData();
+  for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
+    for (const ImDrawVert& v : list->VtxBuffer) {
+      count += v.col == color && v.pos.x >= rect.min.x && v.pos.x <= rect.max.x &&
+               v.pos.y >= rect.min.y && v.pos.y <= rect.max.y;
+    }
+  }
+  return count;
+}
 
 }  // namespace lab::test

@@ -175,6 +175,7 @@ std::string point_text(const Panel& p, const MatmulSample& s, const Choice& choi
 struct PlotData {
   std::vector<CeilingLine> lines;
   std::deque<KernelPoints> trails, points;  // all sizes, the chosen size
+  std::deque<Column64> unsteady;            // parallel to `points`, 1 where one is
   std::vector<plot::Series> series;
 };
 
@@ -205,6 +206,7 @@ void add_kernel(const Panel& p, const KernelResults& k, const Choice& choice, Ca
   s.alpha = 1;
   s.x = point.x;
   s.y = point.y;
+  s.unsteady = data.unsteady.emplace_back(Column64{is_unsteady(sample->time) ? 1.0 : 0.0});
   s.describe = [&p, sample, &choice, cache](std::size_t) {
     return point_text(p, *sample, choice, cache);
   };

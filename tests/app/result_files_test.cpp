@@ -25,7 +25,7 @@ constexpr Timing kTime{.median_s = 1.1e-3,
                        .warmup = 3,
                        .unstable = true};
 
-MachineInfo two_devices() {
+MachineInfo kept_machine() {
   MachineInfo machine;
   for (int i = 0; i < 2; ++i) {
     DeviceInfo info;
@@ -97,7 +97,7 @@ ui::Model after_transfers(const MachineInfo& machine, bool quick = true) {
 TEST(ResultFiles, BringTransfersBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "new" / "transfers.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   EXPECT_TRUE(
       read_results<ui::TransferResults>(file, machine).runs.of(ui::RunKind::Sweep).current.empty())
       << "there is none yet";
@@ -133,7 +133,7 @@ TEST(ResultFiles, BringTransfersBack) {
 TEST(ResultFiles, BringReplacedResultsBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "transfers.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   ui::Model model = after_transfers(machine);
   StartTransfers second;
   second.cache = CacheState::Cold;
@@ -155,7 +155,7 @@ TEST(ResultFiles, BringReplacedResultsBack) {
 TEST(ResultFiles, BringMatmulBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "matmul.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   MatmulSample sample;
   sample.kernel = "packed";
   sample.m = sample.n = sample.k = 512;
@@ -242,7 +242,7 @@ ui::Model after_scaling(const MachineInfo& machine) {
 TEST(ResultFiles, BringScalingBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "scaling.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   const ui::Model model = after_scaling(machine);
   write_results(file, model.scaling_runs(), model.state(ui::Page::Scaling), machine);
   auto kept = read_results<ui::ScalingResults>(file, machine);
@@ -278,7 +278,7 @@ TEST(ResultFiles, BringScalingBack) {
 TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "transfers.json";
-  MachineInfo machine = two_devices();
+  MachineInfo machine = kept_machine();
   write_results(file, after_transfers(machine).transfer_runs(), stopped(), machine);
   MachineInfo more = machine;
   more.devices.emplace_back().device = parse_device("cpu:2");
@@ -295,7 +295,7 @@ TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
 TEST(ResultFiles, SurviveDamage) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "scaling.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   const ui::Model model = after_scaling(machine);
   write_results(file, model.scaling_runs(), model.state(ui::Page::Scaling), machine);
   const std::string whole = files::read_text_file(file);
@@ -334,7 +334,7 @@ TEST(ResultFiles, ReportAFolderThatCannotBeWritten) {
   const test::TempDir dir;
   const fs::path blocked = dir.path() / "a file";
   files::write_file(blocked, std::string_view("x"));
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = kept_machine();
   EXPECT_THROW(write_results(blocked / "transfers.json", after_transfers(machine).transfer_runs(),
                              stopped(), machine),
                Error);

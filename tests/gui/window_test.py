@@ -647,6 +647,38 @@ def case_settings(program, home):
     check("settings" in said, f"the unwritable settings were not reported: {said!r}")
 
 
+def case_kept(program, home):
+    """The results of a page outlast the program; a damaged file is reported and replaced."""
+    home.write_settings({"page": "matmul", "matmul.sizes": "64", "matmul.budget_s": "0.02"})
+    kept = home.path / "data/device-lab/matmul.json"
+    log = home.path / "data/device-lab/log.json"
+
+    def session(body):
+        with open_window(program, home) as (process, window):
+            xdotool("windowmove", window, 0, 0)
+            xdotool("windowfocus", "--sync", window)
+            time.sleep(1)
+            body()
+            close_window(process)
+
+    def measure():
+        xdotool("key", "ctrl+Return")
+        eventually(lambda: check(kept.exists(), "the ladder was not kept"))
+
+    session(measure)
+    written = kept.read_text()
+    ladder = json.loads(written)["runs"]["sweep"]["current"]
+    check(ladder["samples"] and ladder["measured"] > 0, f"nothing in the ladder: {written[:200]}")
+    check(not list(kept.parent.glob("*.part*")), "a temporary file was left")
+    session(lambda: None)
+    check(kept.read_text() == written, "a session without a run changed the file")
+    check("are lost" not in log.read_text(), f"the file was refused: {log.read_text()}")
+    kept.write_text(written[: len(written) // 2])
+    session(lambda: None)
+    said = [line["text"] for line in json.loads(log.read_text())["lines"]]
+    check(any("results of the page Matmul are lost" in text for text in said), f"not reported: {said}")
+
+
 def case_restart(program, home):
     """The page reports a lost GPU, and two clicks restart the program in the same process."""
     folder = home.file("lab")

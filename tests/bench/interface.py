@@ -29,7 +29,8 @@ from peers import NotRun, objects, run
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
 from lab_program import Failure, Home, middle, own_display, widgets
-from window_test import click, close_window, frame_stats, open_window, xdotool
+from window_test import frame_stats
+from window_user import click, close_window, open_window, xdotool
 
 SIZE = "1280x800"
 MIB = 2**20

@@ -14,20 +14,24 @@ class Failure(AssertionError):
     """A failed check; the text states the expected and the actual result."""
 
 
+class Skipped(Exception):
+    """A case that this machine cannot run; the text states the reason."""
+
+
 def check(condition, text):
     if not condition:
         raise Failure(text)
 
 
 @contextlib.contextmanager
-def own_display():
+def own_display(screen="1600x1000"):
     """Starts a private X server and sets DISPLAY. The server picks its own number, because two xvfb-run
     started at the same time can pick the same one. -noreset: during a reset after the last window has
     closed, the next window could not open."""
     ready, told = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(told), "-noreset"]
-        + ["-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
+        + ["-screen", "0", f"{screen}x24", "-nolisten", "tcp"],
         pass_fds=[told],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -79,14 +83,32 @@ class Home:
 
 
 def run_case(cases, program, name):
-    """Runs one case in its own Home; returns the exit status."""
+    """Runs one case in its own Home; returns the exit status, 77 if it was skipped."""
     with Home() as home:
         try:
             cases[name](program, home)
         except Failure as failure:
             print(f"{name}: {failure}", file=sys.stderr)
             return 1
+        except Skipped as reason:
+            print(f"skipped: {reason}")
+            return 77
     return 0
+
+
+def missing_tool(*tools):
+    """The first of the tools that is not installed; None if all are."""
+    return next((tool for tool in tools if shutil.which(tool) is None), None)
+
+
+def run_case_on_display(cases, program, name):
+    """Runs one case on its own display; returns the exit status."""
+    tool = missing_tool("Xvfb", "xdotool", "import", "convert")
+    if tool:
+        print(f"skipped: {tool} is not installed")
+        return 77
+    with own_display():
+        return run_case(cases, program, name)
 
 
 def run(program, home, *args, timeout=60, env=None, **kwargs):

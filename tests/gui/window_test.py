@@ -6,109 +6,29 @@
 Runs one case on its own display. Exit status 77: skipped, with the reason printed.
 """
 
-import contextlib
 import csv
 import json
 import os
 import pathlib
 import shutil
-import signal
-import subprocess
 import sys
 import time
 
-from lab_program import (
-    Failure,
-    Picture,
-    check,
-    middle,
-    own_display,
-    run,
-    run_case,
-    run_script,
-    widgets,
+from lab_program import Picture, check, middle, run, run_case_on_display, run_script, widgets
+from window_user import (
+    PAGES,
+    SIZE,
+    click,
+    close_window,
+    eventually,
+    open_window,
+    screen,
+    visible_window,
+    wait_for,
+    xdotool,
 )
 
-PAGES = ["tour", "devices", "memory", "transfers", "matmul", "training", "scaling", "log"]
 DARK_PAGE, LIGHT_PAGE = (0x0F, 0x12, 0x16), (0xF5, 0xF6, 0xF8)
-SIZE = "1280x800"
-
-
-# --- user input -------------------------------------------------------------------------------
-
-
-def xdotool(*args):
-    return subprocess.run(
-        ["xdotool", *map(str, args)], capture_output=True, text=True, timeout=20, check=False
-    ).stdout.strip()
-
-
-@contextlib.contextmanager
-def open_window(program, home, *args):
-    """Opens the window like a user; yields the process and the X window id."""
-    process = subprocess.Popen(
-        [program, "--size", SIZE, "--frame-stats", *args],
-        env=home.env,
-        cwd=home.path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process, wait_for(lambda: visible_window(process))
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait(10)
-
-
-def visible_window(process):
-    if process.poll() is not None:
-        raise Failure(f"the window exited with {process.returncode}: {process.stderr.read()}")
-    return xdotool("search", "--onlyvisible", "--name", "^Device Lab$")
-
-
-def close_window(process):
-    """Ends the program like Ctrl-C in the terminal; returns its standard error."""
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    check(process.returncode == 130, f"status {process.returncode} after Ctrl-C: {err}")
-    return err
-
-
-def wait_for(ready, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = ready()
-        if value:
-            return value
-        time.sleep(0.1)
-    raise Failure(f"no window after {seconds} s")
-
-
-def eventually(body, seconds=60):
-    """Retries `body` until its checks hold, for at most `seconds`; returns its result."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            return body()
-        except Failure:
-            if time.monotonic() > end:
-                raise
-        time.sleep(0.2)
-
-
-def click(place):
-    xdotool("mousemove", *place)
-    time.sleep(0.15)
-    xdotool("click", 1)
-    time.sleep(0.3)
-
-
-def screen(home, name):
-    file = home.file(name)
-    subprocess.run(["import", "-window", "root", "-depth", "8", f"png24:{file}"], timeout=20, check=True)
-    return Picture(file)
 
 
 # --- cases ------------------------------------------------------------------------------------
@@ -799,15 +719,5 @@ def case_start(program, home):
 CASES = {name[5:]: case for name, case in globals().copy().items() if name.startswith("case_")}
 
 
-def main():
-    program, name = sys.argv[1:3]
-    for tool in ("Xvfb", "xdotool", "import", "convert"):
-        if shutil.which(tool) is None:
-            print(f"skipped: {tool} is not installed")
-            return 77
-    with own_display():
-        return run_case(CASES, program, name)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_case_on_display(CASES, *sys.argv[1:3]))

@@ -447,7 +447,7 @@ TEST(Pages, EmulatedDevicesShowTheirImages) {
 }
 
 TEST(Pages, RanksAreNamedAndManyDevicesUnfold) {
-  Lab lab(make_many_devices({48, 4, SharePolicy::Equal}, Scene::Running), 1, {1280, 2400});
+  Lab lab(make_many_devices({48, 4, SharePolicy::Equal}, Scene::Running), 1, {1280, 3200});
   lab.open(Page::Training);
   const WidgetRect* row = lab.backend.find("training/devices/1/cpu:0");
   ASSERT_NE(row, nullptr);

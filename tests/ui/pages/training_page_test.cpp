@@ -465,5 +465,31 @@ TEST_F(TrainingPage, SaysWhatARestoredRunHasNotKept) {
   EXPECT_FALSE(lab.visible("training/diverged")) << "of an earlier session";
 }
 
+TEST(TrainingPredictions, SayThatTheNetworkPredictsOneClass) {
+  Lab lab(make_scene(Page::Training, Scene::Done), 1, {1280, 6000});
+  lab.open(Page::Training);
+  EXPECT_FALSE(lab.visible("training/one_class"));
+  Confusion one = confusion();
+  for (std::size_t i = 0; i < one.counts.size(); ++i)
+    one.counts[i] = i % 10 == 4 ? 95 : i % 10 == 5 ? 5 : 0;
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  model.apply(event(1, 3, step_done(1)));
+  model.apply(event(1, 4, predictions(48)));
+  model.apply(event(1, 4, one));
+  lab.show(std::move(model));
+  const WidgetRect* said = lab.backend.find("training/one_class");
+  ASSERT_NE(said, nullptr);
+  EXPECT_NE(said->label.find(" for 95 % of the test images."), std::string::npos) << said->label;
+}
+
+TEST(TrainingOrder, AccuracyIsBelowTheLoss) {
+  Lab lab(make_many_devices({.devices = 2}, Scene::Done), 1, {1280, 6000});
+  lab.open(Page::Training);
+  EXPECT_LT(lab.backend.find("training/accuracy")->min.y,
+            lab.backend.find("training/devices")->min.y);
+}
+
 }  // namespace
 }  // namespace lab::test

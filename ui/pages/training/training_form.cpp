@@ -125,7 +125,7 @@ void preset_field(const Panel& p, Fields& fields, TrainingForm& form) {
   if (combo(p.ui, "training/preset", tr("Preset"), names, which,
             tr("Fills the form: a training run from the chapter on several GPUs, the settings "
                "that reach a test accuracy of 91 % on Fashion-MNIST soonest, those that reach "
-               "94 % (seconds on a large GPU with bf16, up to an hour on a CPU), or LeNet with the "
+               "94 % (seconds on a large GPU with bf16, hours on a CPU), or LeNet with the "
                "chapters' settings."))) {
     fill_preset(which, machine, form);
   }

@@ -181,6 +181,32 @@ void draw_grey(std::span<const std::uint8_t> pixels, int columns, ImVec2 pos, fl
   }
 }
 
+namespace {
+
+// Says that the network takes nearly all images for one class, as it may early; empty otherwise.
+std::string one_class_sentence(const TrainingRun& run) {
+  const auto& c = run.confusion();
+  if (!c || c->classes < 2 || c->counts.size() != at(c->classes, 0, c->classes)) return {};
+  std::int64_t all = 0, most = 0;
+  int predicted = 0;
+  for (int j = 0; j < c->classes; ++j) {
+    std::int64_t count = 0;
+    for (int i = 0; i < c->classes; ++i) count += c->counts[at(i, j, c->classes)];
+    all += count;
+    if (count <= most) continue;
+    most = count;
+    predicted = j;
+  }
+  constexpr double kNearlyAll = 0.9;
+  const double share =
+      static_cast<double>(most) / static_cast<double>(std::max<std::int64_t>(all, 1));
+  if (share < kNearlyAll) return {};
+  return trf("So far the network predicts {} for {} of the test images.",
+             class_name(run, predicted), percent(share));
+}
+
+}  // namespace
+
 void draw_predictions(const Panel& p, const TrainingRun& run) {
   if (!run.predictions() || run.predictions()->images.empty()) return;
   Card card(p, "training/images", tr("Predictions"),
@@ -188,6 +214,10 @@ void draw_predictions(const Panel& p, const TrainingRun& run) {
              .note = data_note(run.synthetic())});
   if (!card) return;
   const auto& images = run.predictions()->images;
+  if (const std::string sentence = one_class_sentence(run); !sentence.empty()) {
+    body(p.ui, sentence);
+    record_item(p.ui, "training/one_class", "text", sentence);
+  }
   caption(p.ui, trf("After epoch {}, errors first", run.predictions()->epoch));
   const auto columns =
       static_cast<std::size_t>(std::max(1.0F, (width_left(p) + 12) / (kImageColumn + 12)));

@@ -254,9 +254,6 @@ void notes(const Panel& p, const TrainingRun& run) {
 void plots(const Panel& p, const TrainingRun& newest) {
   loss_and_runs(p);
   notes(p, newest);
-  draw_training_devices(p, newest);
-  if (newest.request().timeline) draw_training_timeline(p, newest);
-  if (profile_requested(newest)) draw_training_layers(p, newest);
   {
     Pair pair(p);
     pair.next();
@@ -264,6 +261,9 @@ void plots(const Panel& p, const TrainingRun& newest) {
     pair.next();
     draw_speed_plot(p, newest);
   }
+  draw_training_devices(p, newest);
+  if (newest.request().timeline) draw_training_timeline(p, newest);
+  if (profile_requested(newest)) draw_training_layers(p, newest);
   draw_training_insight(p, newest);
   {
     constexpr float kConfusion = 1240;  // units, beside which its numbers can be read

@@ -62,8 +62,9 @@ struct Evaluation {
 inline constexpr std::size_t kPredictionSamples = 48;
 
 // A page of test images with their predicted classes: 48 images, or fewer if the set is smaller.
-// Wrong predictions come first, in order of decreasing confidence, limited to 32 unless there are
-// too few correct ones to fill the page; correct ones follow in the set's order.
+// Wrong predictions come first, limited to 32 unless there are too few correct ones to fill the
+// page: of every confusion of two classes the most confident one, then the next of each, in order
+// of decreasing confidence; correct ones follow in the set's order.
 Predictions sample_predictions(std::int64_t epoch, const ImageSet& images,
                                const Evaluation& evaluation);
 

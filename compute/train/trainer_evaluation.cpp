@@ -1,6 +1,7 @@
 // Evaluation of a test set over all devices of all processes, and its page of sample images.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -131,6 +132,20 @@ namespace {
 
 constexpr std::size_t kWrongSamples = 32;
 
+// Brings forward the first of every pair of label and prediction, then the second, and so on, each
+// time in the order given.
+void mix_confusions(const ImageSet& images, const Evaluation& evaluation,
+                    std::vector<std::size_t>& wrong) {
+  std::map<std::pair<int, int>, int> seen;
+  std::vector<std::pair<int, std::size_t>> rounds;
+  rounds.reserve(wrong.size());
+  for (const std::size_t i : wrong) {
+    rounds.emplace_back(seen[{images.labels[i], evaluation.predicted[i]}]++, i);
+  }
+  std::ranges::stable_sort(rounds, {}, &std::pair<int, std::size_t>::first);
+  std::ranges::transform(rounds, wrong.begin(), &std::pair<int, std::size_t>::second);
+}
+
 PredictedImage sample(const ImageSet& images, const Evaluation& evaluation, std::size_t i) {
   PredictedImage image;
   const auto first = images.pixels.begin() + static_cast<std::ptrdiff_t>(i * image.pixels.size());
@@ -152,6 +167,7 @@ Predictions sample_predictions(std::int64_t epoch, const ImageSet& images,
   std::stable_sort(wrong.begin(), wrong.end(), [&](std::size_t a, std::size_t b) {
     return evaluation.confidence[a] > evaluation.confidence[b];
   });
+  mix_confusions(images, evaluation, wrong);
   const std::size_t room = kPredictionSamples - std::min(right.size(), kPredictionSamples);
   wrong.resize(std::min(wrong.size(), std::max(kWrongSamples, room)));
   right.resize(std::min(right.size(), kPredictionSamples - wrong.size()));

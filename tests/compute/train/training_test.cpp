@@ -10,6 +10,7 @@
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/experiments/training/training_experiment.h"
+#include "compute/train/trainer.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -311,6 +312,27 @@ TEST(Training, ChecksFilesBeforeTraining) {
   const auto [code, message] = failure(request);
   EXPECT_EQ(code, Errc::Corrupt);
   EXPECT_NE(message.find("b.safetensors"), std::string::npos);
+}
+
+// Early in a training, the most confident errors are many images of one class.
+TEST(Predictions, ShowEveryConfusionBeforeASecondOne) {
+  ImageSet images;
+  images.count = 100;
+  images.pixels.resize(100 * 28 * 28);
+  Evaluation evaluation;
+  for (int i = 0; i < 100; ++i) {
+    const bool rare = i >= 98;
+    images.labels.push_back(static_cast<std::uint8_t>(rare ? i - 97 : 3));
+    evaluation.predicted.push_back(7);
+    evaluation.confidence.push_back(rare ? 0.1F : 0.5F + 0.001F * static_cast<float>(i));
+  }
+  const Predictions shown = sample_predictions(1, images, evaluation);
+  ASSERT_EQ(shown.images.size(), kPredictionSamples);
+  EXPECT_EQ(shown.images[0].label, 3);
+  EXPECT_FLOAT_EQ(shown.images[0].confidence, 0.597F);
+  EXPECT_EQ(shown.images[1].label, 1);
+  EXPECT_EQ(shown.images[2].label, 2);
+  EXPECT_FLOAT_EQ(shown.images[3].confidence, 0.596F);
 }
 
 }  // namespace

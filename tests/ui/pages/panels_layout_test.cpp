@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -158,12 +159,17 @@ TEST_P(Layout, LayersFit) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
                          ::testing::Values(Window{{1280, 720}, 1, ui::ThemeMode::Dark},
+                                           Window{{1280, 720}, 1.5F, ui::ThemeMode::Dark},
                                            Window{{1280, 720}, 2, ui::ThemeMode::Light},
                                            Window{{1920, 1080}, 1, ui::ThemeMode::Light},
-                                           Window{{1920, 1080}, 2, ui::ThemeMode::Dark}),
+                                           Window{{1920, 1080}, 1.5F, ui::ThemeMode::Light},
+                                           Window{{1920, 1080}, 2, ui::ThemeMode::Dark},
+                                           Window{{2560, 1440}, 1, ui::ThemeMode::Dark},
+                                           Window{{2560, 1440}, 1.5F, ui::ThemeMode::Light},
+                                           Window{{2560, 1440}, 2, ui::ThemeMode::Dark}),
                          [](const auto& window) {
-                           return std::to_string(static_cast<int>(window.param.size.x)) + "Scale" +
-                                  std::to_string(static_cast<int>(window.param.scale));
+                           return std::to_string(static_cast<int>(window.param.size.x)) + "At" +
+                                  std::to_string(std::lround(100 * window.param.scale));
                          });
 
 // --- languages ------------------------------------------------------------------------------

@@ -123,25 +123,24 @@ GlfwWindow::~GlfwWindow() = default;
 void GlfwWindow::watch_events() {
   glfwSetWindowUserPointer(handle(), this);
   struct Note {
-    void operator()(GLFWwindow* window) const {
-      static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window))->redraw_requested_ = true;
+    GlfwWindow& operator()(GLFWwindow* window) const {
+      auto& self = *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window));
+      self.redraw_requested_ = true;
+      return self;
     }
   };
-  glfwSetCursorPosCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
+  glfwSetCursorPosCallback(handle(), [](GLFWwindow* w, double x, double y) {
+    Note{}(w).pointer_ = {static_cast<float>(x), static_cast<float>(y)};
+  });
   glfwSetCursorEnterCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });
   glfwSetMouseButtonCallback(handle(), [](GLFWwindow* w, int button, int action, int) {
-    Note{}(w);
-    double x = 0, y = 0;
-    glfwGetCursorPos(w, &x, &y);
-    static_cast<GlfwWindow*>(glfwGetWindowUserPointer(w))
-        ->latch_.button(button, action == GLFW_PRESS,
-                        {static_cast<float>(x), static_cast<float>(y)});
+    GlfwWindow& self = Note{}(w);
+    self.latch_.button(button, action == GLFW_PRESS, self.pointer_);
   });
   glfwSetScrollCallback(handle(), [](GLFWwindow* w, double, double) { Note{}(w); });
   glfwSetKeyCallback(handle(), [](GLFWwindow* w, int key, int, int action, int) {
-    Note{}(w);
-    if (action == GLFW_REPEAT) return;
-    static_cast<GlfwWindow*>(glfwGetWindowUserPointer(w))->latch_.key(key, action == GLFW_PRESS);
+    GlfwWindow& self = Note{}(w);
+    if (action != GLFW_REPEAT) self.latch_.key(key, action == GLFW_PRESS);
   });
   glfwSetCharCallback(handle(), [](GLFWwindow* w, unsigned) { Note{}(w); });
   glfwSetWindowFocusCallback(handle(), [](GLFWwindow* w, int) { Note{}(w); });

@@ -63,6 +63,8 @@ class GlfwWindow {
   std::unique_ptr<GLFWwindow, Destroy> window_;
   bool redraw_requested_ = true;
   KeyLatch latch_;
+  // At the event that is handled; glfwGetCursorPos() returns where the pointer is by now.
+  PointerPlace pointer_;
   bool software_rendering_ = false;
 };
 

@@ -86,7 +86,7 @@ def run_case(cases, program, name):
     """Runs one case in its own Home; returns the exit status, 77 if it was skipped."""
     with Home() as home:
         try:
-            cases[name](program, home)
+            cases[name](str(pathlib.Path(program).resolve()), home)
         except Failure as failure:
             print(f"{name}: {failure}", file=sys.stderr)
             return 1

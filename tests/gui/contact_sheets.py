@@ -5,8 +5,8 @@
                       [--scale 1,1.5,2] [--theme dark,light]
 
 For each number of devices, the program first measures a little of every page. Each combination starts
-from a copy of these results. The sheets are named after the combination, such as
-2-devices-1280x720-scale-1.5-dark.png. Needs Xvfb, xdotool and ImageMagick; a combination takes about half a minute.
+from a copy of these results and takes about half a minute. The sheets are named after the combination,
+such as 2-devices-1280x720-scale-1.5-dark.png. Needs Xvfb, xdotool and ImageMagick.
 """
 
 import argparse

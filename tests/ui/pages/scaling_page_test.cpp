@@ -623,7 +623,8 @@ ui::Model disturbed_run(int devices) {
   model.apply(event(1, 1, JobStarted{"Scaling", StartScaling{}}));
   for (int n = 1; n <= devices; ++n) {
     ScalingPoint point = scaling_point(kStrong, n);
-    point.step.p90_s = 1.1 * point.step.median_s;
+    point.step.p10_s = 0.54321 * point.step.median_s;
+    point.step.p90_s = 2.12345 * point.step.median_s;
     model.apply(event(1, 2, point));
   }
   model.apply(event(1, 3, scaling_prediction(kStrong, 16)));

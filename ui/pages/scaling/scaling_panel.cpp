@@ -371,7 +371,8 @@ void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
   const bool wide = std::ranges::any_of(figures, &ScalingFigure::wide);
   const float least = wide ? 150 : 120;  // units
   const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / least));
-  const std::size_t columns = std::min<std::size_t>(3, fit);
+  const std::size_t columns =
+      std::min({std::size_t{3}, fit, std::max<std::size_t>(2, figures.size())});
   for (std::size_t first = 0; first < figures.size(); first += columns) {
     const std::vector<float> weights(columns, 1.0F);
     Row row(p.ui, weights);

@@ -244,12 +244,13 @@ void Controller::keep_tour() {
 template <typename Results>
 void Controller::offer_page(ui::Page page) {
   StoredResults<Results> kept = read_results<Results>(result_files_[page], model_.machine());
+  results_kept_[page] = kept.runs.of(kept.runs.last()).current.measured_at;
   model_.restore_results(std::move(kept.runs), std::move(kept.state));
   if (!kept.problem.empty()) log(Severity::Warning, std::move(kept.problem));
   if (kept.other_devices) {
     log(Severity::Info,
         trf("The last results of the page {} are of other devices than those of this session, "
-            "and are not shown until these are back.",
+            "and are not shown. The page's next run replaces them.",
             tr(ui::name_of(page))));
   }
 }
@@ -263,12 +264,15 @@ void Controller::offer_results(std::filesystem::path folder) {
   offer_page<ui::ScalingResults>(ui::Page::Scaling);
 }
 
-// Writes the results of a job that ended.
+// Writes the results of a job that ended, unless it measured none.
 template <typename Results>
 void Controller::keep_page(JobId job, ui::Page page, const ui::KeptRuns<Results>& runs) {
   const auto file = result_files_.find(page);
   if (file == result_files_.end() || model_.state(page).job != job) return;
-  if (runs.last() == ui::RunKind::Live || runs.of(runs.last()).current.empty()) return;
+  const Results& results = runs.of(runs.last()).current;
+  if (runs.last() == ui::RunKind::Live || results.empty()) return;
+  if (results.measured_at <= results_kept_[page]) return;
+  results_kept_[page] = results.measured_at;
   try {
     write_results(file->second, runs, model_.state(page), model_.machine());
   } catch (const Error& e) {

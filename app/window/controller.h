@@ -114,6 +114,7 @@ class Controller {
   std::filesystem::path tour_file_;  // the same for the tour
   std::time_t tour_kept_ = 0;        // the tour in that file, by when it was measured
   std::map<ui::Page, std::filesystem::path> result_files_;  // of the pages whose results are kept
+  std::map<ui::Page, std::time_t> results_kept_;  // the newest in that file, as tour_kept_
   bool log_changed_ = false;
   double store_log_at_s_ = 0, look_again_at_s_ = 0;  // lab time, earliest
   std::filesystem::path run_folder_;                 // empty: runs are not kept

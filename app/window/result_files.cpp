@@ -5,6 +5,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 
 namespace lab::app {
 namespace {
@@ -206,8 +208,9 @@ Json results_json(const Results& results, const MachineInfo& machine) {
   return json;
 }
 
+// Empty if they are of other devices than those of `machine`.
 template <typename Results>
-Results results_in(const Json& json, const MachineInfo& machine, bool& other_devices) {
+Results results_in(const Json& json, const MachineInfo& machine) {
   Results results;
   if (json.is_null()) return results;
   if (!json.is_object()) refuse("runs");
@@ -216,28 +219,35 @@ Results results_in(const Json& json, const MachineInfo& machine, bool& other_dev
   results.earlier = true;
   results.skipped = read_member<std::vector<Skipped>>(json, "skipped");
   read_into(json, results);
-  if (same_devices(results, read_member<std::vector<KnownDevice>>(json, "devices"), machine)) {
-    return results;
-  }
-  other_devices = true;
-  return {};
+  const auto known = read_member<std::vector<KnownDevice>>(json, "devices");
+  return same_devices(results, known, machine) ? results : Results();
 }
 
 constexpr std::array kKeptKinds = {std::pair("sweep", ui::RunKind::Sweep),
                                    std::pair("together", ui::RunKind::Together)};
+
+std::string name_of(ui::RunKind kind) {
+  const auto* const found =
+      std::ranges::find(kKeptKinds, kind, &std::pair<const char*, ui::RunKind>::second);
+  return found == kKeptKinds.end() ? "" : found->first;
+}
 
 // How the page's last run ended, unless it failed or was live.
 template <typename Results>
 Json ended_json(const ui::KeptRuns<Results>& runs, const ui::PageState& state) {
   const bool kept = runs.last() != ui::RunKind::Live && state.phase == ui::Phase::Done;
   if (!kept || runs.of(runs.last()).current.empty()) return nullptr;
-  return {{"cancelled", state.cancelled}, {"seconds", state.seconds}, {"others", state.others}};
+  return {{"run", name_of(runs.last())},
+          {"cancelled", state.cancelled},
+          {"seconds", state.seconds},
+          {"others", state.others}};
 }
 
 template <typename Results>
 void read_ended(const Json& json, StoredResults<Results>& kept) {
   const Results& last = kept.runs.of(kept.runs.last()).current;
-  if (json.is_null() || last.empty() || kept.other_devices) return;
+  if (json.is_null() || last.empty()) return;
+  if (read_member<std::string>(json, "run") != name_of(kept.runs.last())) return;
   kept.state.phase = ui::Phase::Done;
   kept.state.command = last.request;
   kept.state.cancelled = read_member<bool>(json, "cancelled");
@@ -265,9 +275,10 @@ StoredResults<Results> read_results(const fs::path& file, const MachineInfo& mac
     for (const auto& [name, kind] : kKeptKinds) {
       if (!runs.contains(name)) continue;
       const Json& run = object_at(runs, name);
-      kept.runs.restore(
-          kind, results_in<Results>(run.value("current", Json()), machine, kept.other_devices),
-          results_in<Results>(run.value("replaced", Json()), machine, kept.other_devices));
+      auto current = results_in<Results>(run.value("current", Json()), machine);
+      kept.other_devices = kept.other_devices || current.empty();
+      kept.runs.restore(kind, std::move(current),
+                        results_in<Results>(run.value("replaced", Json()), machine));
     }
     read_ended(json.value("ended", Json()), kept);
     return kept;
@@ -294,7 +305,12 @@ void write_results(const fs::path& file, const ui::KeptRuns<Results>& runs,
   fs::create_directories(file.parent_path(), failed);  // a failure shows in the write
   const Json json{
       {"format", kResultFormat}, {"runs", std::move(kept)}, {"ended", ended_json(runs, state)}};
-  files::write_file(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (text.size() > kMostResultBytes) {
+    throw Error(Errc::Io, trf("they would take more than {}",
+                              format_bytes(static_cast<std::int64_t>(kMostResultBytes))));
+  }
+  files::write_file(file, text);
 }
 
 template StoredResults<ui::TransferResults> read_results(const fs::path&, const MachineInfo&);

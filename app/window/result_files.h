@@ -16,7 +16,7 @@ template <typename Results>
 struct StoredResults {
   ui::KeptRuns<Results> runs;  // those of devices that are as they were
   ui::PageState state;         // how the page's last run ended; Empty: not known
-  bool other_devices = false;  // the file also has results of devices that are not
+  bool other_devices = false;  // the last results of a kind are of devices that are not
   std::string problem;         // why the file is unusable; empty: it is not
 };
 
@@ -27,7 +27,7 @@ template <typename Results>
 StoredResults<Results> read_results(const std::filesystem::path& file, const MachineInfo& machine);
 
 // Writes the results of each kind of run, and those that the last run of a kind replaced. Throws
-// Error(Io).
+// Error(Io), also if they are too large to be read again.
 template <typename Results>
 void write_results(const std::filesystem::path& file, const ui::KeptRuns<Results>& runs,
                    const ui::PageState& state, const MachineInfo& machine);

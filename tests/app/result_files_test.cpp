@@ -292,6 +292,34 @@ TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
   EXPECT_EQ(kept.state.phase, ui::Phase::Empty);
 }
 
+// What was replaced counts only where it is asked for.
+TEST(ResultFiles, KeepTheStateBesideReplacedResultsOfOtherDevices) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "matmul.json";
+  MachineInfo machine = kept_machine();
+  const auto run = [&](ui::Model& model, JobId job, const char* device) {
+    MatmulSample sample;
+    sample.device = parse_device(device);
+    sample.kernel = "naive";
+    sample.m = sample.n = sample.k = 64;
+    sample.time = kTime;
+    sample.gflops = 1;
+    model.apply({job, 4, JobStarted{"a ladder", StartMatmul{}}});
+    model.apply({job, 5, sample});
+    model.apply({job, 6, JobFinished{}});
+  };
+  ui::Model model(machine, [] { return kWhen; });
+  run(model, 1, "cpu:1");
+  run(model, 2, "cpu:0");
+  write_results(file, model.matmul_runs(), model.state(ui::Page::Matmul), machine);
+  machine.devices[1].threads = 8;
+  const auto kept = read_results<ui::MatmulResults>(file, machine);
+  EXPECT_FALSE(kept.other_devices);
+  EXPECT_FALSE(kept.runs.of(ui::RunKind::Sweep).current.empty());
+  EXPECT_TRUE(kept.runs.replaced(ui::RunKind::Sweep).current.empty());
+  EXPECT_EQ(kept.state.phase, ui::Phase::Done);
+}
+
 TEST(ResultFiles, SurviveDamage) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "scaling.json";

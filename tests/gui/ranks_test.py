@@ -329,6 +329,7 @@ def case_window(program, home):
         {"click": "training/data/Synthetic"},
         {"click": "training/start"},
         {"wait": "idle", "timeout": 30},
+        {"scroll": -4, "at": "training/x_axis/Epoch"},
         {"describe": "trained.json"},
     ]
     script = home.file("script.jsonl")

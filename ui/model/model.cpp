@@ -69,7 +69,8 @@ template <typename Results>
 void KeptRuns<Results>::restore(RunKind kind, Results current, Results replaced) {
   const auto i = static_cast<std::size_t>(kind);
   const Results& newest = kept_[static_cast<std::size_t>(last_)].current;
-  if (newest.empty() || newest.measured_at < current.measured_at) last_ = kind;
+  const bool newer = newest.empty() || newest.measured_at < current.measured_at;
+  if (!current.empty() && newer) last_ = kind;
   kept_[i].current = std::move(current);
   replaced_[i].current = std::move(replaced);
 }
@@ -516,7 +517,8 @@ void Model::finish_tour(Outcome outcome) {
       now.complete_from(*tour_.previous);
       now.others = std::max(now.others, tour_.previous->others);
     }
-    if (tour_.previous) tour_before_ = std::move(tour_.previous);
+    const bool comparable = tour_.previous && !tour_.previous->mixed;
+    if (outcome == Outcome::Done && comparable) tour_before_ = std::move(tour_.previous);
   }
   finish(tour_);
 }

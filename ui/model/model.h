@@ -193,6 +193,7 @@ class Model {
   // nullptr if no GPU of gpus() has this address.
   const GpuRecord* gpu(const std::string& pci_bus_id) const;
   double now_s() const { return now_s_; }  // time of the newest event
+  std::time_t wall_time() const { return clock_(); }
   double lab_cpu() const { return lab_cpu_; }
   const CoreUse& core_use() const { return core_use_; }
   std::int64_t lab_rss_bytes() const { return lab_rss_bytes_; }

@@ -79,11 +79,11 @@ struct ScalingResults {
   std::optional<double> one_device_step_s(const StartTraining& training) const;
   // The part of it that does not depend on the batch, as fitted; 0 if there is no fit.
   double fixed_step_s() const;
+  // The measured point on which predictions rest; null: they rest on another time.
+  const ScalingPoint* basis() const;
 
  private:
   const ScalingPoint* one_device() const;  // null: not measured
-  // The measured point on which predictions rest; null: they rest on another time.
-  const ScalingPoint* basis() const;
 
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;

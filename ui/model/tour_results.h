@@ -28,6 +28,7 @@ struct TourResults {
   std::time_t measured = 0;  // wall clock, when it ended; 0: it has not
   double others = 0;         // as CoresShared::others, if notable
   bool earlier = false;      // in an earlier session
+  bool mixed = false;        // with figures of the tour before it, which have another date
 
   bool empty() const { return figures.empty(); }
 
@@ -45,7 +46,9 @@ struct TourResults {
   void complete_from(const TourResults& before) {
     for (const TourFigure& figure : before.figures) {
       const TourFigure* known = find(figure.device, figure.question);
-      if (known == nullptr || (figure.complete && !known->complete)) add(figure);
+      if (known != nullptr && (known->complete || !figure.complete)) continue;
+      add(figure);
+      mixed = true;
     }
   }
 

@@ -404,10 +404,8 @@ void draw_portrait(const Panel& p, const std::string& path, const MachinePicture
     const float width = ImGui::GetContentRegionAvail().x;
     const std::vector<PortraitBox>& packages =
         p.view.portraits[path].of(ui, picture.silicon, width, ui.px(picture.spare));
-    float bottom = 0;
-    for (const PortraitBox& box : packages) bottom = std::max(bottom, box.pos.y + box.size.y);
     grown_in_card(ui, ui.px(picture.spare));
-    const Item item = control(path + "/processors", {width, bottom});
+    const Item item = control(path + "/processors", {width, bottom_of(packages)});
     if (item.visible) {
       for (const PortraitBox& box : packages) draw_nest(p, path, silicon, box, item.min, 0);
     }

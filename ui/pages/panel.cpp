@@ -379,7 +379,7 @@ void earlier_note(const Panel& p, Page page, std::time_t measured) {
   const std::string text = when_measured(measured);
   caption(p.ui, text);
   record_item(p.ui, fmt::format("{}/measured", key_of(page)), "text", text);
-  hint(p.ui, tr("Kept from before this start. A new run replaces them."));
+  hint(p.ui, tr("Results of an earlier session. A new run replaces them."));
 }
 
 // --- layout ---------------------------------------------------------------------------------

@@ -399,9 +399,9 @@ std::string span_text(std::string_view what, double begin_s, double end_s);
 // The rows of describe().
 std::string measured_text(const MatmulSample& sample, CacheState cache);
 std::string time_of_day(std::time_t when);  // "14:03:27", local; empty if unknown
-std::string date_of(std::time_t when);
-std::string when_measured(
-    std::time_t when);  // "Measured 2026-11-12, 14:03"      // "2026-03-27", the same
+std::string date_of(std::time_t when);      // "2026-03-27", likewise
+// "Measured 2026-11-12, 14:03".
+std::string when_measured(std::time_t when);
 std::string times_text(double times);  // "1.94", "15.1", "197"
 std::string describe(const MatmulSample& sample, CacheState cache);
 std::string describe(const TransferSample& sample, CacheState cache);

@@ -176,10 +176,6 @@ PortraitBox box_of(const Ui& ui, const Nest& nest, const CoreSize& size, float w
   return box;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<PortraitBox> lay_out(const Ui& ui, const std::vector<Nest>& packages,
                                  const CoreSize& size, float width) {
   const float gap = ui.px(kBoxGap);
@@ -202,13 +198,13 @@ std::vector<PortraitBox> lay_out(const Ui& ui, const std::vector<Nest>& packages
   return boxes;
 }
 
+}  // namespace
+
 float bottom_of(const std::vector<PortraitBox>& boxes) {
   float bottom = 0;
   for (const PortraitBox& box : boxes) bottom = std::max(bottom, box.pos.y + box.size.y);
   return bottom;
 }
-
-}  // namespace
 
 std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width, float spare) {
   const std::vector<Nest> packages = packages_of(silicon);

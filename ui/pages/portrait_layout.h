@@ -29,6 +29,9 @@ struct PortraitBox {
 std::vector<PortraitBox> lay_out(const Ui& ui, const Silicon& silicon, float width,
                                  float spare = 0);
 
+// Where the lowest box ends.
+float bottom_of(const std::vector<PortraitBox>& boxes);
+
 // A layout that is kept from frame to frame.
 class PortraitLayout {
  public:

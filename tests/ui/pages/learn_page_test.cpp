@@ -337,7 +337,7 @@ TEST(LearnPage, ListsAllLessonsWithTheFigureThatEachGave) {
   lab.model.apply(event(2, 1002, LessonEvent{"second", rough}));
   lab.model.apply(event(2, 1003, JobFinished{}));
   lab.frames(4);
-  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "2.00 µs, 2.00 µs, 1.00 µs, unsteady");
+  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "2.00 µs, 2.00 µs, 1.00 µs, rough");
 }
 
 TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {

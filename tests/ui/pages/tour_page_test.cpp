@@ -437,6 +437,26 @@ TEST(TourPage, ComparesSteadyFiguresWithTheTourBefore) {
   }
 }
 
+TEST(TourPage, ComparesWithNoTourOfSeveralDates) {
+  ui::Model model = make_scene(Page::Tour, Scene::Done);
+  const auto run = [&](JobId job, double value, std::size_t figures, Outcome outcome) {
+    model.apply(event(job, 300, JobStarted{"tour", StartTour{}}));
+    for (std::size_t i = 0; i < figures; ++i) {
+      TourFigure figure = tour_figure(cpu(), enum_values<TourQuestion>()[i]);
+      figure.value = figure.median = figure.low = figure.high = value;
+      figure.unstable = false;
+      model.apply(event(job, 301, figure));
+    }
+    model.apply(event(job, 302, JobFinished{outcome, 1, ""}));
+  };
+  run(2, 100, 1, Outcome::Cancelled);
+  ASSERT_TRUE(model.tour().current.mixed);
+  run(3, 200, enum_values<TourQuestion>().size(), Outcome::Done);
+  EXPECT_FALSE(model.tour().current.mixed);
+  const ui::TourResults* before = model.tour_before();
+  EXPECT_TRUE(before == nullptr || !before->mixed);
+}
+
 TEST(TourPage, AMarkStaysInItsTile) {
   ui::Model model = make_scene(Page::Tour, Scene::Done);
   model.apply(event(2, 300, JobStarted{"again", StartTour{}}));

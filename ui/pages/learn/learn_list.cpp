@@ -24,7 +24,7 @@ LessonFigureText figure_of(const Panel& p, const LessonInfo& lesson) {
   if (run != nullptr && run->done && run->done->answer) {
     const std::string text = answer_text(lesson.question, *run->done->answer);
     return run->done->judges() ? LessonFigureText{text}
-                               : LessonFigureText{trf("{}, unsteady", text), true};
+                               : LessonFigureText{trf("{}, rough", text), true};
   }
   if (p.view.forms.learn.done.contains(lesson.name)) return {tr("measured")};
   return {};
@@ -61,11 +61,7 @@ void list_row(const Panel& p, const LessonInfo& lesson, bool here) {
   const float wide = std::min(room, text_size(small, figure.text).x);
   draw_text_fitted(list, small, {item.max.x - ui.px(8) - wide, middle - small->FontSize / 2}, room,
                    ui.theme->muted, figure.text);
-  if (figure.unsteady) {
-    hint(ui, figure.text);
-  } else if (wide < text_size(small, figure.text).x) {
-    hint(ui, figure.text);
-  }
+  if (figure.unsteady || wide < text_size(small, figure.text).x) hint(ui, figure.text);
 }
 
 void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
@@ -82,7 +78,7 @@ void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
 void draw_lesson_list(const Panel& p, const LessonInfo& shown, bool all_tracks) {
   if (p.model.lessons().size() < 2) return;
   const Card card(p, "learn/list", tr("Lessons"),
-                  {.hint = tr("The figures are those of this session's measurements")});
+                  {.hint = tr("The figures are those of this session's measurements.")});
   if (!card) return;
   if (!all_tracks) return track_list(p, shown.track, shown);
   Pair pair(p);

@@ -22,7 +22,8 @@ std::string guess_problem(const LessonQuestion& asked, const std::string& guess)
 void start_lesson(const Panel& p, const LessonInfo& lesson);
 
 // Left: texts, and below them the question and the button. Unless the form is folded, everything
-// fits into the card's `least` units: the drawing of a guess shrinks first, then the texts scroll.
+// fits into the card's `least` units: the drawing of a guess shrinks first, then the texts are cut
+// until the user reads on.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
 // Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
 // was measured, this machine.

@@ -154,7 +154,7 @@ void default_link_note(const Panel& p, const ScalingForm& form) {
   const auto gpu = [](const DeviceInfo& info) { return is_gpu(info.device); };
   const std::string text = std::ranges::any_of(machine.devices, gpu)
                                ? tr("The usual link of this machine's GPU")
-                               : tr("Assumes CPUs of several machines");
+                               : tr("The usual link between the CPUs of several machines");
   caption(p.ui, text);
   record_item(p.ui, "scaling/default_link", "text", text);
 }
@@ -203,18 +203,18 @@ void model_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   process_fields(p, fields, form);
 }
 
-// Of the prediction, what is not as usual stays in sight.
+// While they are folded, what is not as usual of the prediction stays in sight.
 void more_fields(const Panel& p, ScalingForm& form) {
   const bool unusual = static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured ||
                        form.request.style != ParallelStyle::Ddp;
-  if (unusual) {
+  if (unusual && !form.more) {
     Fields fields(p);
     model_fields(p, fields, form);
   }
   foldout(p.ui, "scaling/more", tr("More settings"), form.more);
   if (!form.more) return;
   Fields fields(p);
-  if (!unusual) model_fields(p, fields, form);
+  model_fields(p, fields, form);
   measurement_fields(p, fields, form);
 }
 

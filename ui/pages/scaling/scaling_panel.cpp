@@ -233,17 +233,21 @@ struct RangedValue {
   bool times = false;  // shown as "1.9 times"
 };
 
+constexpr double kNarrow = 0.05;  // a range that is not worth a figure's second line
+
 // Adds the range to a figure unless it is narrow. If it is so wide that one number would mislead,
 // or `undecided` because one device may be as fast, the range is the figure. A figure from `rough`
 // steps is marked.
 void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided, bool rough) {
   const auto& [number, low, high, text, times] = value;
-  constexpr double kNarrow = 0.05;
   if (high - low < kNarrow * high && !undecided && !rough) return;
-  const bool narrow = text(low) == text(high);
-  const std::string range = narrow ? tr("unsteady") : trf("{} to {}", text(low), text(high));
+  figure.marked = rough || varies_much(low, high);
+  if (text(low) == text(high)) {
+    if (figure.marked) figure.range = tr("unsteady");
+    return;
+  }
+  const std::string range = trf("{} to {}", text(low), text(high));
   figure.wide = varies_much(low, high);
-  figure.marked = rough || figure.wide;
   if (!figure.wide && !undecided) {
     figure.range = range;
     return;
@@ -263,7 +267,6 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one, bool rough) {
        tr("Median time of a step. The range is that of the steps, p10 to p90.")},
       {"scaling/figure/images", tr("images/s"), format_si(one.images_per_s, ""),
        tr("Images per step divided by its median time.")}};
-  constexpr double kNarrow = 0.05;
   const Timing& t = one.step;
   if (!rough && t.p90_s - t.p10_s < kNarrow * t.p90_s) return figures;
   const auto rate = [&](double step_s) {

@@ -382,13 +382,9 @@ std::string withheld_advice(bool rough) {
 }
 
 // Whether the prediction rests on a step of one device that was disturbed or unsteady.
-bool has_rough_basis(const ScalingResults& results, ScalingMode mode) {
-  const ScalingPoint* const one = results.measured(mode).at(1);
-  const StartScaling& request = results.request;
-  const bool here = !request.compute_s && request.reference_file.empty();
-  const bool earlier = request.compute_s && !request.measure &&
-                       results.one_device_step_s(request.training) == request.compute_s;
-  return (here || earlier) && one != nullptr && (results.others > 0 || is_unsteady(one->step));
+bool has_rough_basis(const ScalingResults& results) {
+  const ScalingPoint* const one = results.basis();
+  return one != nullptr && (results.others > 0 || is_unsteady(one->step));
 }
 
 // What the prediction for the most devices loses, and where.
@@ -418,10 +414,10 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode,
   if (curve.points.empty()) return "";
   const ScalingPrediction& p = curve.points.back();
   std::vector<std::string> said;
-  if (has_rough_basis(results, mode)) {
+  if (has_rough_basis(results)) {
     said.emplace_back(
-        tr("Too unsteady to name a limit: the step of one device was measured "
-           "unsteadily or beside other programs."));
+        tr("Too unsteady to name a limit: the step of one device varied, or other programs took "
+           "the cores meanwhile."));
   } else {
     said = lost_sentences(results, mode, p);
   }
@@ -436,7 +432,7 @@ ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode) {
   texts.rough = rough_sentence(results, mode);
   texts.measured = measured_sentences(results, mode, texts.rough);
   texts.predicted = prediction_sentence(results, mode, !texts.rough.empty());
-  texts.rough_basis = has_rough_basis(results, mode);
+  texts.rough_basis = has_rough_basis(results);
   return texts;
 }
 

@@ -311,7 +311,10 @@ TourFigure expected(const DeviceInfo& info, TourQuestion question) {
   figure.median = figure.value;
   figure.complete = true;
   figure.threads = question == TourQuestion::SmallCopy ? 1 : info.threads;
-  if (question == TourQuestion::Peak) figure.plain_share = 0.0088, figure.best_share = 0.88;
+  if (question == TourQuestion::Peak) {
+    figure.plain_share = 0.0088;
+    figure.best_share = 0.88;
+  }
   if (question == TourQuestion::SmallCopy && info.threads > 1) figure.all_threads_s = 8.88e-6;
   return figure;
 }
@@ -500,8 +503,8 @@ void tile_captions(const Panel& p, const Tile& tile, const std::string& spreads)
   kept_caption(p, path + "/change",
                before == nullptr ? ""
                                  : changes_text(p.model.tour().current, *before, tile.question,
-                                                std::time(nullptr)),
-               tr("Change since the tour before, of figures that were steady in both."));
+                                                p.model.wall_time()),
+               tr("Change since the tour before; only for figures that were steady in both."));
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(kAboveLink));
 }
 

@@ -76,26 +76,27 @@ std::string changes_text(const TourResults& tour, const TourResults& before, Tou
                          std::time_t now) {
   constexpr std::size_t kMostNamed = 2;
   std::vector<double> changes;
+  std::vector<std::string> devices;
   std::size_t figures = 0;
-  std::string device;  // of the last change
   for (const TourFigure& figure : tour.figures) {
     if (figure.question != question) continue;
     ++figures;
     const std::optional<double> change = change_since(figure, before);
     if (!change) continue;
     changes.push_back(*change);
-    device = lab::to_string(figure.device);
+    devices.push_back(lab::to_string(figure.device));
   }
   if (changes.empty() || before.measured == 0) return {};
   const bool today = date_of(now) == date_of(before.measured);
   const std::string when =
       today ? time_of_day(before.measured).substr(0, 5) : date_of(before.measured);
-  if (changes.size() == 1 && figures > 1) {
-    return trf("{} {} against {}", device, signed_percent(changes.front()), when);
-  }
   if (changes.size() <= kMostNamed) {
     std::vector<std::string> texts;
-    for (const double change : changes) texts.push_back(signed_percent(change));
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const std::string change = signed_percent(changes[i]);
+      texts.push_back(changes.size() == figures ? change
+                                                : fmt::format("{} {}", devices[i], change));
+    }
     return trf("{} against {}", fmt::join(texts, tr(", ")), when);
   }
   const auto [least, most] = std::ranges::minmax_element(changes);

@@ -201,7 +201,7 @@ std::string one_class_sentence(const TrainingRun& run) {
   const double share =
       static_cast<double>(most) / static_cast<double>(std::max<std::int64_t>(all, 1));
   if (share < kNearlyAll) return {};
-  return trf("So far the network predicts {} for {} of the test images.",
+  return trf("After epoch {} the network predicts {} for {} of the test images.", c->epoch,
              class_name(run, predicted), percent(share));
 }
 

@@ -191,11 +191,18 @@ std::string settings_text(const TransferForm& form) {
   return fmt::format("{}, {}", form.sizes, tr(label_of(form.request.cache)));
 }
 
-// The form's sweep, or the quick one between the same devices.
+// The form's sweep, or the quick one between the same devices. Throws if no operation of the form
+// can be measured.
 StartTransfers sweep_of(const Panel& p, bool quick) {
   TransferForm form = p.view.forms.transfers;
   form.request.quick = quick;
-  return to_command(form, p.model.machine(), false);
+  StartTransfers request = to_command(form, p.model.machine(), false);
+  const auto never = [&](TransferOp op) { return !why_never_measured(p, form, op).empty(); };
+  if (!quick && std::ranges::all_of(request.ops, never)) {
+    throw Error(Errc::InvalidArgument,
+                tr("no ticked operation is measured between these devices; tick Copy"));
+  }
+  return request;
 }
 
 bool quick_button(const Panel& p, std::string_view path, const std::string& error,
@@ -204,8 +211,7 @@ bool quick_button(const Panel& p, std::string_view path, const std::string& erro
   const std::string why = error.empty() ? busy_reason(p) : error;
   const std::string hint =
       fmt::format("{} {}", tr(quick.hint),
-                  tr("The form's operations, sizes and time per case do not apply; its devices, "
-                     "threads and cache do."));
+                  tr("This run takes only the devices, threads and cache of the form."));
   return button(p.ui, path, tr(quick.label),
                 {.enabled = why.empty(), .hint = why.empty() ? hint : why, .width = width});
 }
@@ -236,12 +242,9 @@ void sweep_form(const Panel& p, TransferForm& form, bool fields) {
     tick_boxes(p, form);
   }
   StartTransfers request;
-  std::string error = problem([&] { request = sweep_of(p, false); });
+  const std::string error = problem([&] { request = sweep_of(p, false); });
   const RunEstimate estimate =
       error.empty() ? estimate_of(request, p.model.machine()) : RunEstimate{};
-  if (error.empty() && estimate.cases == 0) {
-    error = tr("no ticked operation is measured between these devices; tick Copy");
-  }
   const bool at_field = fields && !problem([&] { parse_byte_sizes(form.sizes); }).empty();
   if (!error.empty() && !at_field) error_box(p.ui, "transfers/form_error", field_problem(error));
   estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));

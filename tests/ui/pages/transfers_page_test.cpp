@@ -535,7 +535,7 @@ TEST(TransferForm, SaysHowLongARunStillTakes) {
 TEST(TransferForm, TheQuickSweepSaysWhatDoesNotApply) {
   Lab lab(Model(machine_of(2)), 1, kWide);
   lab.open(Page::Transfers);
-  EXPECT_NE(lab.tooltip_of("transfers/quick").find("operations, sizes and time per case do not"),
+  EXPECT_NE(lab.tooltip_of("transfers/quick").find("takes only the devices, threads and cache"),
             std::string::npos)
       << lab.tooltip_of("transfers/quick");
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/window/kept_device.h"
 #include "app/window/result_json.h"
 #include "compute/core/error.h"
 #include "compute/core/fields/request_fields.h"
@@ -170,16 +171,11 @@ std::vector<Device> devices_in(const ui::ScalingResults& results) {
   return all.empty() ? std::vector{cpu()} : all;
 }
 
-const DeviceInfo* info_of(const MachineInfo& machine, Device device) {
-  const auto found = std::ranges::find(machine.devices, device, &DeviceInfo::device);
-  return found == machine.devices.end() ? nullptr : &*found;
-}
-
 template <typename Results>
 std::vector<KnownDevice> known_devices(const Results& results, const MachineInfo& machine) {
   std::vector<KnownDevice> known;
   for (const Device device : devices_in(results)) {
-    const DeviceInfo* const info = info_of(machine, device);
+    const DeviceInfo* const info = device_called(machine, to_string(device));
     const bool listed = std::ranges::find(known, device, &KnownDevice::device) != known.end();
     if (info != nullptr && !listed) known.push_back({device, info->name, info->threads});
   }
@@ -192,9 +188,8 @@ bool same_devices(const Results& results, const std::vector<KnownDevice>& known,
                   const MachineInfo& machine) {
   return std::ranges::all_of(devices_in(results), [&](Device device) {
     const auto was = std::ranges::find(known, device, &KnownDevice::device);
-    const DeviceInfo* const info = info_of(machine, device);
-    return was != known.end() && info != nullptr && was->name == info->name &&
-           was->threads == info->threads;
+    const DeviceInfo* const now = device_called(machine, to_string(device));
+    return was != known.end() && is_as_it_was(now, was->name, was->threads);
   });
 }
 

@@ -25,13 +25,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kTourFormat = 1;
 constexpr std::size_t kMostTourBytes = std::size_t{1} << 20;  // a larger file is not read
 
-const DeviceInfo* info_of(const MachineInfo& machine, const std::string& device) {
-  const auto found =
-      std::find_if(machine.devices.begin(), machine.devices.end(),
-                   [&](const DeviceInfo& info) { return to_string(info.device) == device; });
-  return found == machine.devices.end() ? nullptr : &*found;
-}
-
 // The inverse of json_line() for a complete figure.
 TourFigure figure_in(const JsonFields& fields) {
   TourFigure figure;
@@ -78,11 +71,8 @@ StoredTour read_tour(const fs::path& file, const MachineInfo& machine) {
     results.earlier = true;
     for (const nlohmann::json& one : fields.list("figures")) {
       const JsonFields entry(one, where + ": figures");
-      const DeviceInfo* const info = info_of(machine, entry.line("device"));
-      if (info == nullptr || entry.line("name") != info->name ||
-          entry.count("device_threads", 0) != info->threads) {
-        continue;
-      }
+      const DeviceInfo* const info = device_called(machine, entry.line("device"));
+      if (!is_as_it_was(info, entry.line("name"), entry.count("device_threads", 0))) continue;
       results.add(figure_in(entry));
     }
     tour.results = std::move(results);
@@ -96,7 +86,7 @@ void write_tour(const fs::path& file, const ui::TourResults& results, const Mach
   Json figures = Json::array();
   for (const TourFigure& figure : results.figures) {
     const auto line = json_line(figure);
-    const DeviceInfo* const info = info_of(machine, to_string(figure.device));
+    const DeviceInfo* const info = device_called(machine, to_string(figure.device));
     if (!line || info == nullptr) continue;
     Json json = Json::parse(*line);
     json["name"] = info->name;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/core/files/whole_file.h"
+#include "tests/support/machine_of_two.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab::app {
@@ -24,18 +25,6 @@ constexpr Timing kTime{.median_s = 1.1e-3,
                        .n = 31,
                        .warmup = 3,
                        .unstable = true};
-
-MachineInfo kept_machine() {
-  MachineInfo machine;
-  for (int i = 0; i < 2; ++i) {
-    DeviceInfo info;
-    info.device = parse_device("cpu:" + std::to_string(i));
-    info.name = "A Processor";
-    info.threads = 4;
-    machine.devices.push_back(info);
-  }
-  return machine;
-}
 
 void expect_same(const Timing& a, const Timing& b) {
   EXPECT_EQ(a.median_s, b.median_s);
@@ -97,7 +86,7 @@ ui::Model after_transfers(const MachineInfo& machine, bool quick = true) {
 TEST(ResultFiles, BringTransfersBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "new" / "transfers.json";
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   EXPECT_TRUE(
       read_results<ui::TransferResults>(file, machine).runs.of(ui::RunKind::Sweep).current.empty())
       << "there is none yet";
@@ -133,7 +122,7 @@ TEST(ResultFiles, BringTransfersBack) {
 TEST(ResultFiles, BringReplacedResultsBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "transfers.json";
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   ui::Model model = after_transfers(machine);
   StartTransfers second;
   second.cache = CacheState::Cold;
@@ -155,7 +144,7 @@ TEST(ResultFiles, BringReplacedResultsBack) {
 TEST(ResultFiles, BringMatmulBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "matmul.json";
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   MatmulSample sample;
   sample.kernel = "packed";
   sample.m = sample.n = sample.k = 512;
@@ -242,7 +231,7 @@ ui::Model after_scaling(const MachineInfo& machine) {
 TEST(ResultFiles, BringScalingBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "scaling.json";
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   const ui::Model model = after_scaling(machine);
   write_results(file, model.scaling_runs(), model.state(ui::Page::Scaling), machine);
   auto kept = read_results<ui::ScalingResults>(file, machine);
@@ -278,7 +267,7 @@ TEST(ResultFiles, BringScalingBack) {
 TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "transfers.json";
-  MachineInfo machine = kept_machine();
+  MachineInfo machine = test::machine_of_two();
   write_results(file, after_transfers(machine).transfer_runs(), stopped(), machine);
   MachineInfo more = machine;
   more.devices.emplace_back().device = parse_device("cpu:2");
@@ -296,7 +285,7 @@ TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
 TEST(ResultFiles, KeepTheStateBesideReplacedResultsOfOtherDevices) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "matmul.json";
-  MachineInfo machine = kept_machine();
+  MachineInfo machine = test::machine_of_two();
   const auto run = [&](ui::Model& model, JobId job, const char* device) {
     MatmulSample sample;
     sample.device = parse_device(device);
@@ -323,7 +312,7 @@ TEST(ResultFiles, KeepTheStateBesideReplacedResultsOfOtherDevices) {
 TEST(ResultFiles, SurviveDamage) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "scaling.json";
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   const ui::Model model = after_scaling(machine);
   write_results(file, model.scaling_runs(), model.state(ui::Page::Scaling), machine);
   const std::string whole = files::read_text_file(file);
@@ -362,7 +351,7 @@ TEST(ResultFiles, ReportAFolderThatCannotBeWritten) {
   const test::TempDir dir;
   const fs::path blocked = dir.path() / "a file";
   files::write_file(blocked, std::string_view("x"));
-  const MachineInfo machine = kept_machine();
+  const MachineInfo machine = test::machine_of_two();
   EXPECT_THROW(write_results(blocked / "transfers.json", after_transfers(machine).transfer_runs(),
                              stopped(), machine),
                Error);

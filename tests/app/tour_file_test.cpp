@@ -7,24 +7,13 @@
 #include <string_view>
 
 #include "compute/core/files/whole_file.h"
+#include "tests/support/machine_of_two.h"
 #include "tests/support/temp_dir.h"
 
 namespace lab::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-MachineInfo two_devices() {
-  MachineInfo machine;
-  for (int i = 0; i < 2; ++i) {
-    DeviceInfo info;
-    info.device = parse_device("cpu:" + std::to_string(i));
-    info.name = "A Processor";
-    info.threads = 4;
-    machine.devices.push_back(info);
-  }
-  return machine;
-}
 
 ui::TourResults sample_tour(const MachineInfo& machine) {
   ui::TourResults tour;
@@ -57,7 +46,7 @@ ui::TourResults sample_tour(const MachineInfo& machine) {
 TEST(TourFile, BringsCompleteFiguresBack) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "new" / "tour.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = test::machine_of_two();
   EXPECT_TRUE(read_tour(file, machine).results.empty()) << "there is none yet";
   write_tour(file, sample_tour(machine), machine);
   const StoredTour kept = read_tour(file, machine);
@@ -86,7 +75,7 @@ TEST(TourFile, BringsCompleteFiguresBack) {
 TEST(TourFile, LeavesOutDevicesThatAreNotAsTheyWere) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "tour.json";
-  MachineInfo machine = two_devices();
+  MachineInfo machine = test::machine_of_two();
   write_tour(file, sample_tour(machine), machine);
   machine.devices[0].threads = 8;
   EXPECT_EQ(read_tour(file, machine).results.figures.size(), 1U);
@@ -101,7 +90,7 @@ TEST(TourFile, LeavesOutDevicesThatAreNotAsTheyWere) {
 TEST(TourFile, SurvivesDamage) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "tour.json";
-  const MachineInfo machine = two_devices();
+  const MachineInfo machine = test::machine_of_two();
   const std::string entry =
       R"({"format":1,"measured":1,"others_share":0,"figures":[{"device":"cpu:0",)"
       R"("name":"A Processor","device_threads":4,)";

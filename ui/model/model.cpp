@@ -170,22 +170,28 @@ void Model::restore_tour(TourResults results) {
   if (tour_.current.empty()) tour_.current = std::move(results);
 }
 
+namespace {
+
+template <typename Results>
+void take_over(KeptRuns<Results>&& from, PageState&& state, KeptRuns<Results>& runs,
+               PageState& page) {
+  if (from.of(from.last()).current.empty()) return;
+  runs = std::move(from);
+  page = std::move(state);
+}
+
+}  // namespace
+
 void Model::restore_results(KeptRuns<TransferResults> runs, PageState state) {
-  if (runs.of(runs.last()).current.empty()) return;
-  transfers_ = std::move(runs);
-  state_of(Page::Transfers) = std::move(state);
+  take_over(std::move(runs), std::move(state), transfers_, state_of(Page::Transfers));
 }
 
 void Model::restore_results(KeptRuns<MatmulResults> runs, PageState state) {
-  if (runs.of(runs.last()).current.empty()) return;
-  matmul_ = std::move(runs);
-  state_of(Page::Matmul) = std::move(state);
+  take_over(std::move(runs), std::move(state), matmul_, state_of(Page::Matmul));
 }
 
 void Model::restore_results(KeptRuns<ScalingResults> runs, PageState state) {
-  if (runs.of(runs.last()).current.empty()) return;
-  scaling_ = std::move(runs);
-  state_of(Page::Scaling) = std::move(state);
+  take_over(std::move(runs), std::move(state), scaling_, state_of(Page::Scaling));
 }
 
 void Model::on(const Event& e, const JobStarted& p) {

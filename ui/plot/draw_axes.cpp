@@ -291,6 +291,32 @@ std::vector<Stroke> strokes_of(const Frame& f, const Curve& c) {
   return strokes;
 }
 
+// Of the places that are offered and not taken, the one that covers the fewest lines.
+class FreestPlace {
+ public:
+  FreestPlace(std::span<const std::vector<Stroke>> lines, std::span<const Box> taken)
+      : lines_(lines), taken_(taken) {}
+
+  // Returns whether the place covers no line, so that no other is better.
+  bool offer(const Box& box) {
+    const auto overlaps = [&](const Box& other) { return overlap(box, other); };
+    if (std::ranges::any_of(taken_, overlaps)) return false;
+    const auto covered = std::ranges::count_if(
+        lines_, [&](const std::vector<Stroke>& strokes) { return covers(box, strokes); });
+    if (covered >= fewest_) return false;
+    fewest_ = covered;
+    best_ = box;
+    return covered == 0;
+  }
+  const std::optional<Box>& best() const { return best_; }
+
+ private:
+  std::span<const std::vector<Stroke>> lines_;
+  std::span<const Box> taken_;
+  std::optional<Box> best_;
+  std::ptrdiff_t fewest_ = std::numeric_limits<std::ptrdiff_t>::max();
+};
+
 }  // namespace
 
 Box place_reference_label(const Box& preferred, float line, float step, const Box& area,
@@ -301,24 +327,14 @@ Box place_reference_label(const Box& preferred, float line, float step, const Bo
       std::max(1.0F, std::min(std::abs(preferred.min.y - line), std::abs(preferred.max.y - line)));
   const float tops[] = {preferred.min.y, line - height - near, line + near, line - 2 * height,
                         line + height};
-  Box best = preferred;
-  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+  FreestPlace place(lines, taken);
   for (float left = preferred.min.x; left + width <= area.max.x; left += step) {
     for (const float top : tops) {
       const Box box{{left, top}, {left + width, top + height}};
-      if (!inside(box, area)) continue;
-      if (std::ranges::any_of(taken, [&](const Box& other) { return overlap(box, other); })) {
-        continue;
-      }
-      const auto covered = std::ranges::count_if(
-          lines, [&](const std::vector<Stroke>& strokes) { return covers(box, strokes); });
-      if (covered >= fewest) continue;
-      fewest = covered;
-      best = box;
-      if (covered == 0) return best;
+      if (inside(box, area) && place.offer(box)) return box;
     }
   }
-  return best;
+  return place.best().value_or(preferred);
 }
 
 std::optional<Box> place_mark_label(ImVec2 size, float line, float gap, const Box& area,
@@ -327,23 +343,14 @@ std::optional<Box> place_mark_label(ImVec2 size, float line, float gap, const Bo
   const bool fits = line + gap + size.x <= area.max.x;
   const float left = std::max(area.min.x, line - gap - size.x);
   const float lefts[] = {fits ? line + gap : left, left};
-  std::optional<Box> best;
-  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+  FreestPlace place(lines, taken);
   for (float top = area.min.y; top + size.y <= area.max.y; top += size.y) {
     for (const float x : lefts) {
       const Box box{{x, top}, {x + size.x, top + size.y}};
-      if (std::ranges::any_of(taken, [&](const Box& other) { return overlap(box, other); })) {
-        continue;
-      }
-      const auto covered = std::ranges::count_if(
-          lines, [&](const std::vector<Stroke>& strokes) { return covers(box, strokes); });
-      if (covered >= fewest) continue;
-      fewest = covered;
-      best = box;
-      if (covered == 0) return best;
+      if (place.offer(box)) return box;
     }
   }
-  return best;
+  return place.best();
 }
 
 void draw_marks(const Frame& f) {

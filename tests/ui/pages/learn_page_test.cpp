@@ -19,6 +19,24 @@ struct LearnLab : Lab {
   }
 };
 
+// A small window with a lesson whose text does not fit.
+struct LongLesson : Lab {
+  LongLesson() : Lab(scene(), 1, {1280, 720}) {
+    view.forms.learn.lesson = "long";
+    open(Page::Learn);
+    frames(3);
+  }
+  static Model scene() {
+    Model model = make_scene(Page::Learn, Scene::Empty);
+    LessonInfo info = model.lessons().front();
+    info.name = "long";
+    info.text.assign(30,
+                     "A sentence that is long enough to be wrapped in the column of the texts.");
+    model.apply(event(0, 0, info));
+    return model;
+  }
+};
+
 TEST(LearnPage, SendsTheChosenGuess) {
   LearnLab lab(Scene::Empty);
   lab.click("learn/choice/2");
@@ -54,15 +72,7 @@ TEST(LearnPage, MeasuresWithoutAGuess) {
 
 // The text is cut; the question and the button stay where they are.
 TEST(LearnPage, KeepsTheQuestionOfALongLessonInSight) {
-  Model model = make_scene(Page::Learn, Scene::Empty);
-  LessonInfo info = model.lessons().front();
-  info.name = "long";
-  info.text.assign(30, "A sentence that is long enough to be wrapped in the column of the texts.");
-  model.apply(event(0, 0, info));
-  Lab lab(std::move(model), 1, {1280, 720});
-  lab.view.forms.learn.lesson = "long";
-  lab.open(Page::Learn);
-  lab.frames(3);
+  LongLesson lab;
   const ui::WidgetRect* button = lab.backend.find("learn/measure");
   ASSERT_NE(button, nullptr);
   EXPECT_LT(button->max.y, 720);
@@ -341,15 +351,7 @@ TEST(LearnPage, ListsAllLessonsWithTheFigureThatEachGave) {
 }
 
 TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {
-  Model model = make_scene(Page::Learn, Scene::Empty);
-  LessonInfo info = model.lessons().front();
-  info.name = "long";
-  info.text.assign(30, "A sentence that is long enough to be wrapped in the column of the texts.");
-  model.apply(event(0, 0, info));
-  Lab lab(std::move(model), 1, {1280, 720});
-  lab.view.forms.learn.lesson = "long";
-  lab.open(Page::Learn);
-  lab.frames(3);
+  LongLesson lab;
   const auto card = [&] {
     const ui::WidgetRect* shown = lab.backend.find("learn/lesson");
     return shown->max.y - shown->min.y;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/headless/json_lines.h"
+#include "app/window/kept_device.h"
 #include "compute/core/error.h"
 #include "compute/core/files/json_fields.h"
 #include "compute/core/files/whole_file.h"

@@ -435,6 +435,7 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
 // each kind, and of every device without a value.
 std::vector<std::string> sentences(const std::vector<TourFigure>& figures) {
   std::vector<std::string> all;
+  all.reserve(figures.size());
   for (const TourFigure& figure : figures) all.push_back(sentence_of(figure));
   if (std::ranges::all_of(all, [&](const std::string& one) { return one == all.front(); })) {
     if (!all.empty()) all.resize(1);

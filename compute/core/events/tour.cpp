@@ -103,7 +103,7 @@ std::string value_text(const TourFigure& figure) {
 
 std::string spread_text(const TourFigure& f) {
   if (!f.missing.empty() || f.n == 0 || f.median <= 0) return {};
-  const std::string spread = half_range(f.low, f.high, f.median, f.n);
+  std::string spread = half_range(f.low, f.high, f.median, f.n);
   if (f.n == 1) return spread;
   const bool ceiling = f.question == TourQuestion::Peak || f.question == TourQuestion::Bandwidth;
   const std::string text = ceiling ? trf("best of {}", f.n) : trf("median of {}, {}", f.n, spread);

@@ -56,7 +56,7 @@ CacheSizes read_cache_sizes(const std::string& cpus) {
     if (!name.starts_with("cpu") || name.find_first_not_of("0123456789", 3) != std::string::npos) {
       continue;
     }
-    const std::string folder = cpus + "/" + name;
+    const std::string folder = fmt::format("{}/{}", cpus, name);
     keep_smallest(l1, cache_bytes(folder, 1));
     keep_smallest(l2, cache_bytes(folder, 2));
     keep_smallest(l3, cache_bytes(folder, 3));

@@ -15,6 +15,7 @@
 #include "ui/pages/frame.h"
 #include "ui/pages/panel.h"
 #include "ui/widgets/imgui_input.h"
+#include "ui/widgets/item.h"
 
 namespace lab::ui {
 namespace {

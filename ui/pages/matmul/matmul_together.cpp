@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/matmul_results.h"

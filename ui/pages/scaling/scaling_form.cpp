@@ -289,7 +289,7 @@ void measure_note(const Panel& p, const ScalingForm& form) {
 std::string withheld_reason(const Panel& p, const ScalingForm& form) {
   if (static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return {};
   for (const ScalingMode mode : form.request.modes) {
-    const std::string why = p.model.scaling().current.withheld(mode);
+    std::string why = p.model.scaling().current.withheld(mode);
     if (!why.empty()) return why;
   }
   return {};

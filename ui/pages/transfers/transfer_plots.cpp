@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -418,7 +419,7 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
 namespace {
 
 double quantile(const Column64& sorted, double share) {
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+  return sorted[static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 void live_flows(const Panel& p, const TransferResults& results) {

@@ -419,7 +419,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
 namespace {
 
 double quantile(const Column64& sorted, double share) {
-  return sorted[static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
+  return sorted[static_cast<std::size_t>(
+      std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 void live_flows(const Panel& p, const TransferResults& results) {

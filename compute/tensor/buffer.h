@@ -1,6 +1,6 @@
 #pragma once
-// Memory on one device: owned, 64-byte aligned, and recorded in the device's memory account. GPU
-// buffers are stream-ordered on the GPU's main stream.
+// Memory on one device: owned, aligned to 64 bytes, from a page on to a page, and recorded in the
+// device's memory account. GPU buffers are stream-ordered on the GPU's main stream.
 #include <cstddef>
 #include <cstdint>
 #include <string>

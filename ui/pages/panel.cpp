@@ -445,7 +445,6 @@ bool settings_shown(const Panel& p, Page page, std::string_view path, SettingsOp
 void form_actions(const Panel& p, float units, const std::function<void()>& draw) {
   if (!p.folded()) {
     draw();
-    busy_cores_note(p);
     return;
   }
   ImGuiWindow* window = ImGui::GetCurrentWindow();
@@ -512,13 +511,14 @@ CardOptions placed(const Panel& p, const std::string& path, CardOptions options)
 
 FormCard::FormCard(const Panel& p, const std::string& path, std::string_view title,
                    CardOptions options)
-    : Card(p, path, title, placed(p, path, options)) {
+    : Card(p, path, title, placed(p, path, options)), p_(p) {
   constexpr float kLow = 760;  // units
   const bool low = !p.folded() && ImGui::GetIO().DisplaySize.y < p.ui.px(kLow);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(low ? 6 : 8)});
 }
 
 FormCard::~FormCard() {
+  if (*this && !p_.folded()) busy_cores_note(p_);
   ImGui::PopStyleVar();
 }
 

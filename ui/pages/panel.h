@@ -66,8 +66,8 @@ bool stop_instead(const Panel& p, Page page);
 // Sends a run whose results are at the top of the page, and scrolls there.
 void send_and_show(const Panel& p, Command command);
 
-// Warns beside the main button of a page that measures, while other programs keep the cores busy;
-// nothing while a job runs.
+// Warns below the form of a page that measures, while other programs keep the cores busy; nothing
+// while a job runs. Drawn last, so that no control moves with it.
 void busy_cores_note(const Panel& p);
 
 // Whether the lesson shown can be measured here and its answer depends on times.
@@ -254,8 +254,8 @@ class Card {
   bool visible_;
 };
 
-// The card of a form, placed by place_form(). In a low window, its fields are closer together, so
-// that it is in sight as a whole.
+// The card of a form, placed by place_form(), which ends with busy_cores_note() unless folded. In a
+// low window, its fields are closer together, so that it is in sight as a whole.
 class FormCard : public Card {
  public:
   FormCard(const Panel& p, const std::string& path, std::string_view title,
@@ -263,6 +263,9 @@ class FormCard : public Card {
   ~FormCard();
   FormCard(const FormCard&) = delete;
   FormCard& operator=(const FormCard&) = delete;
+
+ private:
+  const Panel& p_;
 };
 
 // Layout of form fields: one column in the left form, several in the folded form.

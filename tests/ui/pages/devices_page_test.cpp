@@ -60,6 +60,8 @@ TEST(DevicesPage, BusyCoresNameTheProgramsThatUseThem) {
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.backend.find("matmul/busy_cores")->label,
             "Other programs use 1.9 of 4 cores now: cc1plus, firefox. Results will vary.");
+  EXPECT_GT(lab.backend.find("matmul/busy_cores")->min.y, lab.backend.find("matmul/more")->max.y)
+      << "no control moves with it";
   EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
   lab.open(Page::Log);
   EXPECT_FALSE(ui::shows_programs(lab.model, lab.view)) << "no page names them";

@@ -85,6 +85,21 @@ TEST(LearnPage, KeepsTheQuestionOfALongLessonInSight) {
   EXPECT_EQ(lab.backend.find("learn/measure")->min.y, top);
 }
 
+TEST(LearnPage, TheButtonStaysWhereItIsWhenTheCoresAreBusy) {
+  LongLesson lab;
+  const float top = lab.backend.find("learn/measure")->min.y;
+  for (int second = 0; second < 10; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), 1000 + second, 1);
+    one.others = OtherLoad{.programs = 2.2, .host = 1.7, .threads = 4};
+    lab.model.apply(event(0, 1000 + second, one));
+  }
+  lab.frames(6);
+  const ui::WidgetRect* note = lab.backend.find("learn/busy_cores");
+  ASSERT_NE(note, nullptr);
+  EXPECT_GT(note->max.y - note->min.y, 20) << "two lines";
+  EXPECT_EQ(lab.backend.find("learn/measure")->min.y, top);
+}
+
 TEST(LearnPage, ScrollsToTheResultsBelowAFoldedForm) {
   Lab lab(make_scene(Page::Learn, Scene::Empty), 2, {1920, 1080});
   lab.open(Page::Learn);

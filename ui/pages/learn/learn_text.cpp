@@ -260,6 +260,15 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   });
 }
 
+// Below the button, in room that is kept for its two lines: the question above must not move.
+void kept_busy_note(const Panel& p) {
+  if (p.folded() || !shows_timed_lesson(p)) return;
+  const float top = ImGui::GetCursorPosY();
+  busy_cores_note(p);
+  const float left = top + 2 * p.ui.fonts.caption->FontSize - ImGui::GetCursorPosY();
+  if (left > 0) ImGui::Dummy({1, left});
+}
+
 void words(const Panel& p, const LessonInfo& lesson) {
   for (const std::string& paragraph : lesson.text) body(p.ui, tr(paragraph));
 }
@@ -352,7 +361,9 @@ void words_within(const Panel& p, const LessonInfo& lesson, float room) {
 
 void question_and_button(const Panel& p, const LessonInfo& lesson, int split, float drawing) {
   const bool entered = question(p, lesson, drawing);
-  if (split == 0) measure_button(p, lesson, entered);
+  if (split != 0) return;
+  measure_button(p, lesson, entered);
+  kept_busy_note(p);
 }
 
 constexpr float kDrawing = 120, kLeastDrawing = 84;  // units

@@ -126,8 +126,8 @@ bool LessonStage::too_busy(const std::string& what, double expected_s, double me
                            double disturbed) {
   if (measured_s <= disturbed * expected_s) return false;
   done_.why_open =
-      trf("The machine was too busy to judge the guess ({}: {} instead of {}). Measure again when "
-          "other programs are idle.",
+      trf("The machine was too busy to conclude from the figures ({}: {} instead of {}). Measure "
+          "again when other programs are idle.",
           what, quantity_text(measured_s, "s"), quantity_text(expected_s, "s"));
   return true;
 }

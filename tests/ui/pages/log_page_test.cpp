@@ -304,7 +304,7 @@ TEST(LogPage, WarnsOfResultsThatNothingFollowsFrom) {
   ui::Model model(machine_of(1));
   model.apply(event(1, 1, JobStarted{"Lesson", StartLesson{"log", {}, {}, {}}}));
   LessonDone done{"Logging every norm took 0.86 times as long.", {}};
-  done.why_open = "The machine was too busy to judge the guess.";
+  done.why_open = "The machine was too busy to conclude from the figures.";
   model.apply(event(1, 2, LessonEvent{"log", done}));
   model.apply(event(1, 3, JobFinished{}));
   EXPECT_EQ(model.log().back().severity, Severity::Warning);

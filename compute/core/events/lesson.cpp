@@ -116,18 +116,58 @@ std::string two_digits(double value) {
                       : fmt::format("{:.0f}", 10 * std::round(value / 10));
 }
 
+bool is_exact(double guess, double answer) {
+  constexpr double kRounding = 1e-9;  // of numbers that were read from text
+  return std::abs(guess - answer) <= kRounding * std::abs(answer);
+}
+
+bool is_close(double guess, double answer) {
+  if (is_exact(guess, answer)) return true;
+  return guess > 0 && answer > 0 && std::abs(std::log(answer / guess)) < std::log(1.1);
+}
+
+constexpr double kFar = 1000;
+
 // How one guessed number compares with the answer.
 std::string verdict_of(double guess, double answer) {
-  constexpr double kRounding = 1e-9;  // of numbers that were read from text
-  if (std::abs(guess - answer) <= kRounding * std::abs(answer)) return tr("exactly right");
+  if (is_exact(guess, answer)) return tr("exactly right");
+  if (is_close(guess, answer)) return tr("right within a tenth");
   if (guess <= 0 || answer <= 0) return tr("wrong");
   const double ratio = answer / guess;
-  if (std::abs(std::log(ratio)) < std::log(1.1)) return tr("right within a tenth");
-  constexpr double kFar = 1000;
   if (ratio > kFar) return tr("far too low");
   if (ratio < 1 / kFar) return tr("far too high");
   return ratio > 1 ? trf("{} % of the answer", two_digits(100 / ratio))
                    : trf("{} times the answer", two_digits(1 / ratio));
+}
+
+// "3.3", "0.62", "over 1000".
+std::string factor_text(double factor) {
+  if (factor > kFar) return tr("over 1000");
+  if (factor < 1 / kFar) return tr("under 0.001");
+  return factor >= 0.995 && factor < 9.95 ? fmt::format("{:.1f}", factor) : two_digits(factor);
+}
+
+// "1, 2 and 4"
+std::string joined(const std::vector<std::string>& items) {
+  if (items.size() < 2) return items.empty() ? "" : items.front();
+  const std::vector<std::string> head(items.begin(), items.end() - 1);
+  return trf("{} and {}", fmt::join(head, tr(", ")), items.back());
+}
+
+std::string curve_verdict(const LessonQuestion& question, const LessonAnswer& guess,
+                          const LessonAnswer& answer) {
+  if (std::ranges::equal(guess.values, answer.values, is_exact)) return tr("exactly right");
+  if (is_right(question, guess, answer)) return tr("right within a tenth");
+  std::vector<std::string> factors, positions;
+  const std::size_t n = std::min(guess.values.size(), answer.values.size());
+  factors.reserve(n);
+  positions.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (answer.values[i] <= 0) return tr("wrong");
+    factors.push_back(factor_text(guess.values[i] / answer.values[i]));
+    positions.push_back(position_text(question, i));
+  }
+  return trf("{} times the answer at {}", joined(factors), joined(positions));
 }
 
 std::string plain_number(double value) {
@@ -201,12 +241,13 @@ std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
   if (!question.choices.empty()) return guess == answer ? tr("right") : tr("wrong");
   if (question.at.empty()) return verdict_of(guess.values.at(0), answer.values.at(0));
-  std::string all;
-  for (std::size_t i = 0; i < std::min(guess.values.size(), answer.values.size()); ++i) {
-    all += fmt::format("{}{}: {}", i == 0 ? "" : "; ", position_text(question, i),
-                       verdict_of(guess.values[i], answer.values[i]));
-  }
-  return all;
+  return curve_verdict(question, guess, answer);
+}
+
+bool is_right(const LessonQuestion& question, const LessonAnswer& guess,
+              const LessonAnswer& answer) {
+  if (!question.choices.empty()) return guess == answer;
+  return std::ranges::equal(guess.values, answer.values, is_close);
 }
 
 std::string unjudged_text(const LessonQuestion& question, const LessonAnswer& answer) {

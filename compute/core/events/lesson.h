@@ -113,9 +113,12 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer);
 
 // "right", "wrong", "40 % of the answer": how a guess compares with the answer; of several numbers,
-// each with its position: "1.00 KiB: exactly right; 1.00 MiB: 4 times the answer".
+// "right within a tenth" or each factor: "3.3 and 1.0 times the answer at 1.00 KiB and 1.00 MiB".
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
+// Whether it is the right choice, or every number is right within a tenth.
+bool is_right(const LessonQuestion& question, const LessonAnswer& guess,
+              const LessonAnswer& answer);
 
 // An answer that judges no guess: "The answer: 24.9 % (rough: the machine was busy)". A choice is
 // not rough.

@@ -105,8 +105,20 @@ TEST(LessonAnswers, ComparesAGuessWithTheAnswer) {
   EXPECT_EQ(verdict(kBytes, {{9980}}, {{100}}), "100 times the answer");
   EXPECT_EQ(verdict(kBytes, {{4194304}}, {{4194304}}), "exactly right");
   EXPECT_EQ(verdict(kCurve, {{1e-6, 4e-3}}, {{1e-6, 1e-3}}),
-            "1.00 KiB: exactly right; 1.00 MiB: 4 times the answer");
+            "1.0 and 4.0 times the answer at 1.00 KiB and 1.00 MiB");
+  EXPECT_EQ(verdict(kCurve, {{3.3e-5, 6e-9}}, {{1e-5, 1e-3}}),
+            "3.3 and under 0.001 times the answer at 1.00 KiB and 1.00 MiB");
+  EXPECT_EQ(verdict(kCurve, {{1.05e-6, 1e-3}}, {{1e-6, 1e-3}}), "right within a tenth");
+  EXPECT_EQ(verdict(kCurve, {{1e-6, 1e-3}}, {{1e-6, 1e-3}}), "exactly right");
   EXPECT_EQ(verdict(kBytes, {{0}}, {{5}}), "wrong");
+}
+
+TEST(LessonAnswers, AreRightWithinATenth) {
+  EXPECT_TRUE(is_right(kChoice, {{1}}, {{1}}));
+  EXPECT_FALSE(is_right(kChoice, {{1}}, {{0}}));
+  EXPECT_TRUE(is_right(kBytes, {{100}}, {{105}}));
+  EXPECT_FALSE(is_right(kBytes, {{100}}, {{120}}));
+  EXPECT_FALSE(is_right(kCurve, {{1e-6, 4e-3}}, {{1e-6, 1e-3}}));
 }
 
 TEST(LessonAnswers, AreShownRoughWithoutAVerdict) {

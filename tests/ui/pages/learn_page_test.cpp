@@ -147,7 +147,7 @@ TEST(LearnPage, AGapOfUnsteadyTimesHasNeitherRatioNorCause) {
   EXPECT_EQ(lab.backend.find("learn/gap/0/text")->label,
             "step, 4 times the prediction; largest cause: caches");
   LessonDone done{"The step took 4.00 ms.", {}, LessonAnswer{{1}}};
-  done.why_open = "The machine was too busy to judge the guess.";
+  done.why_open = "The machine was too busy to conclude from the figures.";
   lab.model.apply(event(1, 4, LessonEvent{"first", done}));
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("learn/gap/0/text")->label, "step");
@@ -343,8 +343,8 @@ TEST(LearnPage, TheVerdictComesFirstOnAWideStrip) {
   lab.model.apply(event(2, 1003, JobFinished{}));
   lab.view.forms.learn.lesson = "second";
   lab.frames(4);
-  EXPECT_TRUE(lab.backend.find("learn/verdict")->label.starts_with("Your guess is 1.00 KiB: "))
-      << lab.backend.find("learn/verdict")->label;
+  EXPECT_EQ(lab.backend.find("learn/verdict")->label,
+            "Your guess is 0.5, 0.5 and 1.0 times the answer at 1.00 KiB, 1.00 MiB and 64.0 MiB");
   EXPECT_GT(width("learn/verdict"), width("learn/sentence") - 40);
   EXPECT_LT(lab.backend.find("learn/verdict")->max.y,
             lab.backend.find("learn/sentence_text")->min.y);
@@ -445,7 +445,7 @@ TEST(LearnPage, NamesTheChapter) {
 TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
   Model model = make_scene(Page::Learn, Scene::Done);
   LessonDone done{"The copy took 2.00 ms.", {}, LessonAnswer{{1}}};
-  done.why_open = "The machine was too busy to judge the guess.";
+  done.why_open = "The machine was too busy to conclude from the figures.";
   model.apply(event(1, 1000, LessonEvent{"first", done}));
   Lab lab(std::move(model));
   lab.open(Page::Learn);

@@ -331,8 +331,11 @@ void choice_verdict(const Panel& p, const LessonQuestion& question, const Lesson
 void number_verdict(const Panel& p, const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
   const Fonts& fonts = p.ui.fonts;
+  const Theme& theme = *p.ui.theme;
+  const bool right = is_right(question, guess, answer);
   verdict_strip(p, trf("Your guess is {}", verdict(question, guess, answer)),
-                question.at.empty() ? fonts.title : fonts.strong, kIconInfo, p.ui.theme->accent);
+                question.at.empty() || right ? fonts.title : fonts.strong,
+                right ? kIconCheck : kIconInfo, right ? theme.good : theme.accent);
 }
 
 void answer_facts(const Panel& p, const LessonQuestion& question, const LessonAnswer& answer) {

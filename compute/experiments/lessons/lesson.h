@@ -93,6 +93,8 @@ class LessonStage {
 
 // Whether a time varies too much for a conclusion, or is far above its fastest repetition.
 bool is_disturbed(const Timing& time);
+// "8.78 ms", with the spread of an unsteady time: "8.78 ms (±31 %)".
+std::string time_text(const Timing& time);
 // The gap as one unexplained part.
 LessonGap unsteady(LessonGap gap);
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "compute/core/error.h"
+#include "compute/core/events/half_range.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "compute/experiments/lessons/lesson.h"
 
 namespace lab::lessons {
@@ -155,6 +157,12 @@ LessonGap closed(LessonGap gap, double small) {
 bool is_disturbed(const Timing& time) {
   constexpr double kMost = 1.5;  // as LessonStage::too_busy()
   return is_unsteady(time) || time.median_s > kMost * time.min_s;
+}
+
+std::string time_text(const Timing& time) {
+  const std::string text = format_seconds(time.median_s);
+  if (!is_unsteady(time)) return text;
+  return fmt::format("{} ({})", text, half_range(time.p10_s, time.p90_s, time.median_s, time.n));
 }
 
 LessonGap unsteady(LessonGap gap) {

@@ -113,10 +113,10 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& s
              pieces.median_s,
              {{tr("one thread"), std::max(0.0, one_thread_s - whole.median_s)}}});
   stage.conclude(
-      trf("From {}, an empty copy takes {}; {} copies of 64 KiB took {}, and one copy of the same "
-          "64 MiB, in turns with them, {}.",
-          link.name(), format_seconds(empty.median_s), kPieces, format_seconds(pieces.median_s),
-          format_seconds(whole.median_s)));
+      trf("From {}, an empty copy takes {}. In turns, {} copies of 64 KiB took {} and one copy of "
+          "the same 64 MiB {}; without turns, for the curve, it took {}.",
+          link.name(), time_text(empty), kPieces, time_text(pieces), time_text(whole),
+          time_text(sweep.whole)));
   stage.explain(trf(
       "All times are medians. The curve times one size after the other and found {} for 64 MiB "
       "(runs: {}); the two ways then took turns (runs: {}), so that other programs disturb both "

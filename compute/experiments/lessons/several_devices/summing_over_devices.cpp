@@ -9,6 +9,8 @@
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
 #include "compute/experiments/lessons/several_devices/summing.h"
+#include "compute/machine/thread_pool.h"
+#include "compute/measure/statistics.h"
 
 namespace lab::lessons {
 namespace {
@@ -273,17 +275,19 @@ void predict_time(LessonStage& stage, const std::string& series, const LinkConst
   stage.predict(prediction);
 }
 
-// The time of the ring that is shown and of some more, in ascending order.
-std::vector<double> ring_times(LessonStage& stage, std::size_t k, double shown_s) {
+// The time of the sum that is shown, with the range of that and some more.
+Timing time_sums(double shown_s, std::size_t k, FunctionRef<double(SumDevices&)> sum) {
   constexpr int kMore = 2;
   std::vector<double> times = {shown_s};
   for (int i = 0; i < kMore; ++i) {
     SumDevices again(k);
-    Unwatched unwatched;
-    times.push_back(sum_by_ring(stage, again, unwatched).total_s);
+    times.push_back(sum(again));
   }
-  std::ranges::sort(times);
-  return times;
+  Timing time = summarise(times);
+  time.median_s = shown_s;
+  time.p10_s = time.min_s;  // the ranks nearest to p10 and p90
+  time.p90_s = time.max_s;
+  return time;
 }
 
 void run_allreduce_lesson(LessonStage& stage) {
@@ -309,8 +313,10 @@ void run_allreduce_lesson(LessonStage& stage) {
   SumDevices star(k);
   const std::vector<float> sum = star.exact_sum();
   Unwatched unwatched;
-  const double star_s = sum_by_star(stage, star, unwatched);
-  stage.count(tr("star"), star_s, "s");
+  const Timing star_time =
+      time_sums(sum_by_star(stage, star, unwatched), k,
+                [&](SumDevices& again) { return sum_by_star(stage, again, unwatched); });
+  stage.sample({.series = tr("star"), .value = star_time.median_s, .unit = "s", .time = star_time});
   stage.count(tr("received by the hub of the star"), star.traffic.received[0], "B");
   stage.count(tr("sent by the hub of the star"), star.traffic.sent[0], "B");
   stage.check(tr("every device of the star holds the exact sum"), star.equals(sum));
@@ -322,8 +328,9 @@ void run_allreduce_lesson(LessonStage& stage) {
   RingLanes lanes(stage);
   const RingTime ring_time = sum_by_ring(stage, ring, lanes);
   const double ring_s = ring_time.total_s;
-  const std::vector<double> times = ring_times(stage, k, ring_s);
-  stage.count(ring_name, ring_s, "s");
+  const Timing time = time_sums(
+      ring_s, k, [&](SumDevices& again) { return sum_by_ring(stage, again, unwatched).total_s; });
+  stage.sample({.series = ring_name, .value = ring_s, .unit = "s", .time = time});
   const double most = *std::max_element(ring.traffic.sent.begin(), ring.traffic.sent.end());
   stage.count(per_device.series, most, "B");
   stage.check(tr("every device of the ring holds the exact sum"), ring.equals(sum));
@@ -337,7 +344,7 @@ void run_allreduce_lesson(LessonStage& stage) {
   const double predicted_s =
       2 * (devices - 1) * (link.latency_s + bytes / devices / link.bytes_per_s);
   LessonGap time_gap{ring_name, "s", predicted_s, ring_s, {{tr("waiting"), ring_time.waiting_s}}};
-  if (link.disturbed || varies_much(times.front(), times.back())) {
+  if (link.disturbed || is_unsteady(time)) {
     stage.gap(unsteady(std::move(time_gap)));
   } else {
     stage.gap(std::move(time_gap));
@@ -350,7 +357,11 @@ void run_allreduce_lesson(LessonStage& stage) {
   stage.explain(trf(
       "The star took {} as measured, the ring {} as modelled: its messages were timed one after "
       "another, and those of one step count as simultaneous, as on links of their own.",
-      format_seconds(star_s), format_seconds(ring_s)));
+      time_text(star_time), time_text(time)));
+  if (is_unsteady(star_time) || is_unsteady(time)) {
+    stage.warn(
+        tr("The times of the sums vary by more than a quarter; the bytes do not depend on them."));
+  }
 }
 
 }  // namespace

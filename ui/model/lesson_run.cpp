@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/core/events/spread.h"
+#include "compute/core/events/stats.h"
 
 namespace lab::ui {
 namespace {
@@ -43,6 +44,17 @@ void add_draws(LessonSeries& series, const LessonSample& sample, std::ptrdiff_t 
   series.high.insert(series.high.begin() + at, spread.mean + spread.deviation);
 }
 
+// p10 and p90 in the unit of the value; the slowest repetitions have the lowest rates.
+void add_range(LessonSeries& series, const LessonSample& sample, std::ptrdiff_t at) {
+  const Timing& t = sample.time;
+  series.unsteady.insert(series.unsteady.begin() + at, is_unsteady(t) ? 1 : 0);
+  if (!sample.draws.empty()) return;
+  const bool timed = t.p10_s > 0 && t.median_s > 0, rate = sample.unit.ends_with("/s");
+  const double fast = timed ? t.p10_s / t.median_s : 1, slow = timed ? t.p90_s / t.median_s : 1;
+  series.low.insert(series.low.begin() + at, sample.value * (rate ? 1 / slow : fast));
+  series.high.insert(series.high.begin() + at, sample.value * (rate ? 1 / fast : slow));
+}
+
 // Keeps the positions ascending: a lesson may measure its last point first.
 template <typename News>
 void add_point(std::vector<LessonSeries>& all, const News& news, const Timing& time) {
@@ -53,7 +65,10 @@ void add_point(std::vector<LessonSeries>& all, const News& news, const Timing& t
   series.x.insert(series.x.begin() + at, *news.x);
   series.y.insert(series.y.begin() + at, news.value);
   series.times.insert(series.times.begin() + at, time);
-  if constexpr (std::is_same_v<News, LessonSample>) add_draws(series, news, at);
+  if constexpr (std::is_same_v<News, LessonSample>) {
+    add_draws(series, news, at);
+    add_range(series, news, at);
+  }
 }
 
 struct AddNews {

@@ -1,5 +1,6 @@
 #pragma once
 // The results of one lesson, as they arrive.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,13 @@ struct LessonSeries {
   std::string group;  // LessonSample::group
   std::string unit, x_unit;
   std::vector<double> x, y;
-  std::vector<Timing> times;  // of measured points
-  // Of repeated runs: one line per run, as long as x, and mean -+ deviation.
-  std::vector<std::vector<double>> lines;
+  std::vector<Timing> times;               // of measured points
+  std::vector<std::vector<double>> lines;  // of repeated runs, one per run, as long as x
+  // Of measured points: of repeated runs mean -+ deviation, otherwise p10 and p90.
   std::vector<double> low, high;
+  std::vector<double> unsteady;  // of measured points, 1 where the time is_unsteady()
+
+  bool has_unsteady() const { return std::ranges::find(unsteady, 1) != unsteady.end(); }
 };
 
 struct LessonRun {

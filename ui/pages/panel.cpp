@@ -546,8 +546,8 @@ void Pair::next() {
 }
 
 void FactColumns::add(std::string label, Maybe<std::string> value, std::string hint,
-                      std::string path) {
-  facts_.push_back({std::move(label), std::move(value), std::move(hint), std::move(path)});
+                      std::string path, bool warns) {
+  facts_.push_back({std::move(label), std::move(value), std::move(hint), std::move(path), warns});
 }
 
 float FactColumns::value_column(std::span<const Fact> facts) const {
@@ -581,6 +581,13 @@ FactColumns::~FactColumns() {
     fact(p_.ui, one.label, one.value, one.hint, value_at);
     if (!one.path.empty()) {
       record_item(p_.ui, one.path, "text", one.label, one.value ? *one.value : "N/A");
+    }
+    if (one.warns && one.value) {
+      const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+      const float after = min.x + value_at + text_size(p_.ui.fonts.body, *one.value).x;
+      const float mark = std::min(after + p_.ui.px(6), max.x - p_.ui.px(kWarningSide));
+      draw_warning(p_.ui, {mark, min.y + p_.ui.px(9)});
+      record_item(p_.ui, one.path + "/disturbed", "text", one.hint);
     }
   }
 }

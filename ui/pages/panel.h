@@ -303,15 +303,17 @@ class FactColumns {
   ~FactColumns();
   FactColumns(const FactColumns&) = delete;
   FactColumns& operator=(const FactColumns&) = delete;
-  // With a path, the line is recorded under it as a text.
+  // With a path, the line is recorded under it as a text. `warns` puts the mark of a disturbed
+  // figure after the value.
   void add(std::string label, Maybe<std::string> value, std::string hint = {},
-           std::string path = {});
+           std::string path = {}, bool warns = false);
 
  private:
   struct Fact {
     std::string label;
     Maybe<std::string> value;
     std::string hint, path;
+    bool warns = false;
   };
   // Where the values of a column start, in pixels from its left edge.
   float value_column(std::span<const Fact> facts) const;

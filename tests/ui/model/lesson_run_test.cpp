@@ -42,5 +42,29 @@ TEST(LessonRunDraws, BreakTheLineWhereARunIsMissing) {
   EXPECT_EQ(series.lines[1][1], 0.4);
 }
 
+TEST(LessonRunTimes, HaveTheRangeOfTheirRepetitions) {
+  LessonRun run;
+  LessonSample sample;
+  sample.unit = "s";
+  sample.time = {.median_s = 2, .p10_s = 1, .p90_s = 4, .n = 9};
+  sample.x = 2;
+  sample.value = 2;
+  run.add(sample);
+  sample.time = {.median_s = 2, .p10_s = 1.9, .p90_s = 2.1, .n = 9};
+  sample.x = 1;
+  run.add(sample);
+  sample.series = "rate";
+  sample.unit = "images/s";
+  sample.value = 100;
+  sample.time = {.median_s = 2, .p10_s = 1, .p90_s = 4, .n = 9};
+  run.add(sample);
+  ASSERT_EQ(run.measured.size(), 2U);
+  EXPECT_EQ(run.measured[0].unsteady, (std::vector<double>{0, 1}));
+  EXPECT_EQ(run.measured[0].low, (std::vector<double>{1.9, 1}));
+  EXPECT_EQ(run.measured[0].high, (std::vector<double>{2.1, 4}));
+  EXPECT_EQ(run.measured[1].low, (std::vector<double>{50})) << "the slowest repetitions";
+  EXPECT_EQ(run.measured[1].high, (std::vector<double>{200}));
+}
+
 }  // namespace
 }  // namespace lab::ui

@@ -24,8 +24,7 @@ constexpr std::array kLessonMarkers = {plot::Marker::Circle,   plot::Marker::Squ
 std::string spread(const Timing& t) {
   if (t.n == 0) return {};
   const double range = t.median_s > 0 ? (t.p90_s - t.p10_s) / t.median_s : 0;
-  return t.unstable ? trf("{} runs, p90 - p10: {} of the median, unsteady", t.n, percent(range))
-                    : trf("{} runs, p90 - p10: {} of the median", t.n, percent(range));
+  return trf("{} runs, p90 - p10: {} of the median", t.n, percent(range));
 }
 
 // --- measured -------------------------------------------------------------------------------
@@ -36,8 +35,11 @@ void sample_table(const Panel& p, const LessonRun& run) {
     const LessonSample& s = run.samples[i];
     if (drawn_as_strip(s)) continue;
     const std::string value = s.text.empty() ? quantity_text(s.value, s.unit) : s.text;
-    facts.add(s.series, s.time.unstable ? trf("{}, unsteady", value) : value, spread(s.time),
-              fmt::format("learn/sample/{}", i));
+    const bool unsteady = is_unsteady(s.time);
+    std::string details = spread(s.time);
+    if (unsteady) details.append("\n").append(why_unsteady(s.time));
+    facts.add(s.series, unsteady ? with_spread(value, s.time) : value, details,
+              fmt::format("learn/sample/{}", i), unsteady);
   }
 }
 
@@ -57,7 +59,10 @@ plot::Series curve_of(const Panel& p, const LessonSeries& from, int index, bool 
     std::string text = from.name;
     add_row(text, x_label, x);
     add_row(text, predicted ? tr("predicted") : tr("measured"), y);
-    if (!predicted && from.times[i].n > 0) text += "\n" + spread(from.times[i]);
+    if (predicted || from.times[i].n == 0) return text;
+    text += "\n" + spread(from.times[i]);
+    const std::string why = why_unsteady(from.times[i]);
+    if (!why.empty()) text += "\n" + why;
     return text;
   };
   return s;
@@ -91,7 +96,8 @@ std::vector<plot::Series> curves_like(const Panel& p, const LessonRun& run,
     if (!same_units(measured, first)) continue;
     plot::Series mean = curve_of(p, measured, static_cast<int>(names.size()), false, x_label);
     add_fan(measured, mean, series);
-    if (measured.low.size() == mean.x.size()) {
+    mean.unsteady = measured.unsteady;
+    if (!measured.lines.empty() || measured.has_unsteady()) {
       mean.low = measured.low;
       mean.high = measured.high;
     }
@@ -210,6 +216,9 @@ void measured_card(const Panel& p, const LessonInfo& lesson, const LessonRun& ru
     draw_heats(p, "learn/heat", lesson, run.measured);
   } else {
     curves(p, lesson, run, spare);
+  }
+  if (std::ranges::any_of(run.measured, &LessonSeries::has_unsteady)) {
+    unsteady_key(p, "learn/mark_key");
   }
   if (!run.spans.empty()) draw_lanes(p, "learn/lanes", run.spans);
   sample_table(p, run);

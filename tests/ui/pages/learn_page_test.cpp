@@ -59,6 +59,20 @@ TEST(LearnPage, MarksTheRightAndTheWrongChoice) {
   EXPECT_EQ(running.backend.find("learn/choice/2")->value, "");
 }
 
+TEST(LearnPage, LeadsToTheNextLessonOnceItIsAnswered) {
+  LearnLab lab(Scene::Done);
+  const auto kind = [&](const char* path) { return lab.backend.find(path)->value; };
+  EXPECT_EQ(lab.backend.find("learn/next_lesson")->label, "Next: The lesson called second");
+  EXPECT_EQ(kind("learn/next_lesson"), "primary");
+  EXPECT_EQ(kind("learn/measure"), "");
+  lab.click("learn/choice/3");  // another guess
+  EXPECT_FALSE(lab.visible("learn/next_lesson"));
+  EXPECT_EQ(kind("learn/measure"), "primary");
+  lab.click("learn/choice/3");
+  lab.click("learn/next_lesson");
+  EXPECT_EQ(lab.view.forms.learn.lesson, "second");
+}
+
 TEST(LearnPage, MeasuresWithoutAGuess) {
   LearnLab lab(Scene::Empty);
   const ui::WidgetRect* button = lab.backend.find("learn/measure");

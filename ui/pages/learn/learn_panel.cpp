@@ -71,14 +71,6 @@ void progress_dots(const Panel& p, const LessonInfo& shown) {
   }
 }
 
-void step_to(const Panel& p, const LessonInfo& shown, int by) {
-  const auto& all = p.model.lessons();
-  const auto at = static_cast<int>(&shown - all.data()) + by;
-  if (at >= 0 && at < static_cast<int>(all.size())) {
-    show_lesson(p, all[static_cast<std::size_t>(at)]);
-  }
-}
-
 void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   std::vector<std::string> tracks;
   for (const LessonTrack track : enum_values<LessonTrack>()) {
@@ -98,23 +90,22 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   constexpr float kStep = 66;  // units
   const float dots = kDotSide * static_cast<float>(lessons_of(p, shown.track).size());
   const float spare = std::max(0.0F, width_left(p) - 2 * kStep - dots);
-  const bool first = &shown == &p.model.lessons().front();
-  const bool last = &shown == &p.model.lessons().back();
-  if (first) {
+  const LessonInfo *before = neighbour_of(p, shown, -1), *after = neighbour_of(p, shown, 1);
+  if (before == nullptr) {
     ImGui::Dummy({p.ui.px(kStep), p.ui.px(kControlHeight)});
   } else if (button(p.ui, "learn/previous", tr("Back"),
                     {.kind = ButtonKind::Link, .hint = tr("The lesson before"), .width = kStep})) {
-    step_to(p, shown, -1);
+    show_lesson(p, *before);
   }
   ImGui::SameLine(0, p.ui.px(spare / 2));
   progress_dots(p, shown);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - p.ui.px(kStep));
   if (button(p.ui, "learn/next", tr("Next"),
              {.kind = ButtonKind::Link,
-              .enabled = !last,
-              .hint = last ? tr("This is the last lesson") : tr("The next lesson"),
+              .enabled = after != nullptr,
+              .hint = after == nullptr ? tr("This is the last lesson") : tr("The next lesson"),
               .width = kStep})) {
-    step_to(p, shown, 1);
+    show_lesson(p, *after);
   }
 }
 
@@ -173,6 +164,12 @@ void show_lesson(const Panel& p, const LessonInfo& lesson) {
   if (p.view.forms.learn.lesson != lesson.name) p.view.to_top = true;
   p.view.forms.learn.lesson = lesson.name;
   p.view.forms.learn.resume = false;
+}
+
+const LessonInfo* neighbour_of(const Panel& p, const LessonInfo& lesson, int by) {
+  const auto& all = p.model.lessons();
+  const std::ptrdiff_t at = &lesson - all.data() + by;
+  return at >= 0 && at < std::ssize(all) ? &all[static_cast<std::size_t>(at)] : nullptr;
 }
 
 bool shows_timed_lesson(const Panel& p) {

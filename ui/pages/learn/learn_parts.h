@@ -10,6 +10,8 @@ namespace lab::ui {
 // The lesson shown; nullptr if there are none.
 const LessonInfo* shown_lesson(const Panel& p);
 void show_lesson(const Panel& p, const LessonInfo& lesson);
+// The lesson that many places after this one, over all tracks; nullptr beyond the ends.
+const LessonInfo* neighbour_of(const Panel& p, const LessonInfo& lesson, int by);
 
 // How the cores of the CPU must be divided for the lesson: into how many devices; 0 if they may
 // stay as they are.

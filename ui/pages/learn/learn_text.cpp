@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "compute/core/language.h"
 #include "ui/pages/learn/learn_parts.h"
@@ -241,6 +244,27 @@ void split_button(const Panel& p, int devices) {
   });
 }
 
+// Whether the result shown answers what the form asks.
+bool is_answered(const Panel& p, const LessonInfo& lesson) {
+  const LessonRun* run = p.model.lesson_run(lesson.name);
+  if (run == nullptr || !run->done || !run->done->judges()) return false;
+  const std::optional<double> setting = setting_of(p, lesson);
+  if (setting && run->done->vary && *setting != *run->done->vary) return false;
+  const std::string& guess = p.view.forms.learn.guesses[lesson.name];
+  return guess.empty() || run->request.guess == guess;
+}
+
+void next_lesson_button(const Panel& p, const LessonInfo& next) {
+  const std::string named = trf("Next: {}", tr(next.title));
+  const bool fits = button_width(p.ui, named) <= width_left(p);
+  if (button(p.ui, "learn/next_lesson", fits ? named : std::string(tr("Next lesson")),
+             {.kind = ButtonKind::Primary,
+              .hint = fits ? std::string_view() : std::string_view(named),
+              .width = -1})) {
+    show_lesson(p, next);
+  }
+}
+
 // `entered`: Enter was pressed on the guess, which measures like the button.
 void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const bool guessed = !p.view.forms.learn.guesses[lesson.name].empty();
@@ -250,8 +274,16 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const char* const label = run != nullptr && run->done ? tr("Measure again")
                             : guessed                   ? tr("Measure")
                                                         : tr("Measure without a guess");
-  const bool second_best = !guessed && (run == nullptr || !run->done);
-  form_actions(p, 220, [&] {
+  const LessonInfo* next = is_answered(p, lesson) ? neighbour_of(p, lesson, 1) : nullptr;
+  const bool second_best = next != nullptr || (!guessed && (run == nullptr || !run->done));
+  form_actions(p, next != nullptr ? 330 : 220, [&] {
+    std::optional<Row> row;
+    if (next != nullptr) {
+      row.emplace(p.ui, std::initializer_list<float>{1, -button_width(p.ui, label)});
+      row->next();
+      next_lesson_button(p, *next);
+      row->next();
+    }
     if (start_button(p, "learn/measure", label, wrong, true,
                      second_best ? ButtonKind::Normal : ButtonKind::Primary) ||
         entered) {

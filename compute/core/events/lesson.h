@@ -75,6 +75,7 @@ struct LessonInfo {
   bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps
   bool timed = true;              // its answer depends on times
+  bool about_machine = false;     // the machine is shown before it is measured
   std::vector<std::string> text;  // sentences
   std::vector<LessonStep> steps;
   LessonQuestion question;

@@ -421,6 +421,25 @@ TEST(LearnPage, ShowsStepsAndMachineUntilMeasured) {
   EXPECT_FALSE(lab.visible("learn/machine/cpu:0")) << "the results include it";
 }
 
+TEST(LearnPage, ShowsTheMachineOnlyWhereTheLessonIsAboutIt) {
+  LearnLab lab(Scene::Empty);
+  EXPECT_TRUE(lab.visible("learn/machine"));
+  lab.click("learn/dot/second");
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("learn/machine"));
+  ASSERT_TRUE(lab.visible("learn/list/first"));
+  EXPECT_LT(lab.backend.find("learn/steps")->max.x, lab.backend.find("learn/list")->min.x);
+}
+
+TEST(LearnPage, PutsTheFiguresBetweenTheSentenceAndTheNotes) {
+  LearnLab lab(Scene::Done);
+  const auto rect = [&](const char* path) { return *lab.backend.find(path); };
+  EXPECT_LT(rect("learn/sentence").max.y, rect("learn/measured").min.y);
+  EXPECT_LT(rect("learn/measured").max.y, rect("learn/notes").min.y);
+  ASSERT_TRUE(lab.visible("learn/why"));
+  EXPECT_GT(rect("learn/why").min.y, rect("learn/notes").min.y);
+}
+
 TEST(LearnPage, PutsTheStepsFirstWhileTheyRun) {
   const auto top = [](Scene scene, const char* path) {
     Lab lab(make_scene(Page::Learn, scene), 1, {1280, 2600});

@@ -68,7 +68,9 @@ LessonInfo lesson_info(const char* name, int devices) {
 }
 
 void feed_lessons(Feed& feed) {
-  feed(0, lesson_info("first", 1));
+  LessonInfo first = lesson_info("first", 1);
+  first.about_machine = true;
+  feed(0, first);
   LessonInfo second = lesson_info("second", 2);
   second.question = {.text = "How long?",
                      .unit = "s",

@@ -1,4 +1,4 @@
-// The right column of a lesson: what was measured, predictions and gaps, and the sentence.
+// The right column of a lesson: the sentence, what was measured, notes, predictions and gaps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -449,12 +449,19 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   sentence(p, done, !judges || !run.guess);
   if (judges && !chosen) answer_facts(p, lesson.question, *answer);
   if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
-  if (answer && (!judges || (run.guess && run.guess->answer != *answer))) {
+  broken_checks(p, done.checks);
+}
+
+// Below the figures: why the answer is so, what makes the numbers less certain, and what to try.
+void notes_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  const LessonDone& done = *run.done;
+  const Card card(p, "learn/notes", tr("Notes"));
+  if (!card) return;
+  if (done.answer && (!done.judges() || (run.guess && run.guess->answer != *done.answer))) {
     muted(p.ui, tr(lesson.question.why));
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }
   warnings(p, run);
-  broken_checks(p, done.checks);
   details(p, done);
   go_on_row(p, lesson);
 }
@@ -470,21 +477,20 @@ void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {
   draw_class_form(p, lesson);
 }
 
-void steps_and_machine(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
+// Whether the list of lessons is beside the steps, and not the machine.
+bool lists_beside_steps(const LessonInfo& lesson, const LessonRun* run) {
+  return !lesson.about_machine || (run != nullptr && (run->done || run->map));
+}
+
+void steps_and_more(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
   const bool measured = run != nullptr && !run->empty();
   constexpr float kBeside = 620;  // units
-  if (measured && (run->done || run->map)) {
-    Pair pair(p, kBeside);
-    pair.next();
-    steps_card(p, lesson, measured);
-    pair.next();
-    return draw_lesson_list(p, lesson, false);
-  }
   const bool fills = !measured && width_left(p) >= kBeside;
   Pair pair(p, kBeside, fills ? spare_height(p) : 0);
   pair.next();
   steps_card(p, lesson, measured);
   pair.next();
+  if (lists_beside_steps(lesson, run)) return draw_lesson_list(p, lesson, false);
   const Card card(p, "learn/machine", tr("This machine"), {.hint = tr(kPortraitHint)});
   if (card) draw_this_machine(p, "learn/machine");
 }
@@ -510,11 +516,12 @@ void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& r
   steps_card(p, lesson, true);
 }
 
-// The figures come directly below the sentence.
+// The figures come directly below the sentence, the notes below them.
 void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool steps) {
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
   if (run.map) draw_map(p, run);
   measured_cards(p, lesson, run, steps);
+  if (run.done) notes_card(p, lesson, run);
   if (many) {
     gap_card(p, run);
   } else {
@@ -544,10 +551,9 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   constexpr float kBeside = 1100;  // units
   const bool beside = measured && run->done && !running && width_left(p) >= kBeside;
   if (measured && !running) result_cards(p, lesson, *run, beside);
-  if (!beside) steps_and_machine(p, lesson, run);
+  if (!beside) steps_and_more(p, lesson, run);
   if (running) result_cards(p, lesson, *run, false);
-  const bool listed = !beside && measured && (run->done || run->map);  // beside the steps
-  if (!listed) draw_lesson_list(p, lesson, true);
+  if (beside || !lists_beside_steps(lesson, run)) draw_lesson_list(p, lesson, true);
 }
 
 }  // namespace lab::ui

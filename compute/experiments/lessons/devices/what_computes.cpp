@@ -166,6 +166,7 @@ Lesson devices_lesson() {
   LessonInfo info;
   info.name = "devices";
   info.timed = false;
+  info.about_machine = true;
   info.title = LAB_TEXT("What computes here");
   info.text = {
       LAB_TEXT(

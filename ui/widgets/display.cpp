@@ -37,20 +37,27 @@ bool text_item(ImVec2 size) {
   return ImGui::ItemAdd(ImRect(pos, {pos.x + size.x, pos.y + size.y}), 0);
 }
 
-// The value starts `value_at` pixels right of the label, wrapped.
+// The value starts `value_at` pixels right of the label; both are wrapped.
 void aligned_fact(Ui& ui, std::string_view label, std::string_view value, ImU32 color,
                   std::string_view text, float value_at) {
   const ImVec2 pos = ImGui::GetCursorScreenPos();
   ImFont* font = ui.fonts.body;
   const float line = ui.px(18), width = ImGui::GetContentRegionAvail().x;
+  const float name_room = std::max(1.0F, value_at - ui.px(8));
   const float room = std::max(1.0F, width - value_at);
+  note_text(font, label);
+  const std::string name = break_lines(font, label, name_room);
   const std::string lines = break_lines(font, value, room);
-  const ImVec2 size =
-      font->CalcTextSizeA(font->FontSize, FLT_MAX, room, lines.data(), lines.data() + lines.size());
-  if (!text_item({width, std::max(line, size.y)})) return;
+  const auto height = [&](const std::string& text, float wrap) {
+    return font
+        ->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.data(), text.data() + text.size())
+        .y;
+  };
+  if (!text_item({width, std::max({line, height(name, name_room), height(lines, room)})})) return;
   const float y = std::round(pos.y + (line - font->FontSize) / 2);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_text_fitted(list, font, {pos.x, y}, value_at - ui.px(8), ui.theme->muted, label);
+  list->AddText(font, font->FontSize, {std::round(pos.x), y}, styled(ui.theme->muted), name.data(),
+                name.data() + name.size(), name_room);
   list->AddText(font, font->FontSize, {std::round(pos.x + value_at), y}, styled(color),
                 lines.data(), lines.data() + lines.size(), room);
   hint(ui, text);

@@ -185,6 +185,19 @@ TEST(LearnPage, SaysBusyCoresOnlyWhereItCanMeasure) {
   EXPECT_FALSE(said("third")) << "it needs more devices";
 }
 
+TEST(LearnPage, AGapWithoutCausesHasNoBar) {
+  LearnLab lab(Scene::Empty);
+  lab.model.apply(event(1, 1, JobStarted{"Lesson first", StartLesson{"first", {}, {}, {}}}));
+  LessonPrediction prediction;
+  prediction.series = "bytes";
+  lab.model.apply(event(1, 2, LessonEvent{"first", prediction}));
+  lab.model.apply(
+      event(1, 3, LessonEvent{"first", LessonGap{"bytes", "B", 64, 64, {{"unexplained", 0}}}}));
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("learn/gap/0/text")->label, "bytes, as predicted within 1 %");
+  EXPECT_FALSE(lab.visible("learn/gap/0"));
+}
+
 TEST(LearnPage, MeasuresOnEnterOnceThereIsAGuess) {
   LearnLab lab(Scene::Empty);
   lab.press(GLFW_KEY_ENTER);
@@ -376,7 +389,7 @@ TEST(LearnPage, ListsAllLessonsWithTheFigureThatEachGave) {
   lab.model.apply(event(2, 1002, LessonEvent{"second", rough}));
   lab.model.apply(event(2, 1003, JobFinished{}));
   lab.frames(4);
-  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "2.00 µs, 2.00 µs, 1.00 µs, rough");
+  EXPECT_EQ(lab.backend.find("learn/list/second")->value, "1.00 µs to 2.00 µs, rough");
 }
 
 TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/learn/learn_parts.h"
 #include "ui/pages/step_parts.h"
 #include "ui/widgets/item.h"
@@ -90,6 +91,14 @@ static std::string gap_text(const LessonGap& gap) {
   return trf("{}; largest cause: {}", size, largest->cause);
 }
 
+bool has_causes(const LessonGap& gap) {
+  double full = gap.predicted;
+  for (const GapPart& part : gap.parts) full += std::max(0.0, part.value);
+  return std::ranges::any_of(gap.parts, [full](const GapPart& part) {
+    return std::abs(part.value) >= kLeastShare * full && part.value != 0;
+  });
+}
+
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool unsteady) {
   Ui& ui = p.ui;
   const std::string text = unsteady ? gap.what : gap_text(gap);
@@ -104,6 +113,7 @@ void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool 
     muted(ui, note);
     return record_item(ui, fmt::format("{}/note", path), "text", note);
   }
+  if (!has_causes(gap)) return;
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(22)});
   record(ui, item, path, "gap", gap.what, fmt::format("{}..{}", gap.predicted, gap.measured));
   // What causes remove lies hollow below the prediction, what they add lies beyond it.
@@ -148,7 +158,7 @@ static ImU32 heat_color(const Theme& theme, double value) {
 static void heat_legend(const Panel& p, const std::string& unit) {
   Ui& ui = p.ui;
   constexpr int kDecades = 6;
-  constexpr const char* kTicks[] = {"1", "100", "10 000", "1 000 000"};
+  constexpr const char* kTicks[] = {"1", "100", "10,000", "1,000,000"};
   const std::string name = trf("Difference in {}:", unit);
   const float label = text_size(ui.fonts.caption, name).x + ui.px(12);
   const float width = std::min(ui.px(360), ImGui::GetContentRegionAvail().x - label - ui.px(30));
@@ -194,8 +204,9 @@ static void draw_heat(const Panel& p, std::string_view path, const LessonInfo& l
       const ImU32 fill = heat_color(*ui.theme, row.y[i]);
       const bool dark = contrast(fill, ui.theme->accent_text) > contrast(fill, ui.theme->text);
       list->AddRectFilled(min, max, styled(fill), ui.px(3));
-      const std::string text =
-          row.y[i] < 100 ? quantity_text(row.y[i], row.unit) : fmt::format("{:.0f}", row.y[i]);
+      const std::string text = row.y[i] < 100
+                                   ? quantity_text(row.y[i], row.unit)
+                                   : group_digits(std::to_string(std::llround(row.y[i])));
       draw_text_fitted(list, ui.fonts.caption, {min.x + ui.px(6), y + ui.px(5)}, cell - ui.px(8),
                        dark ? ui.theme->accent_text : ui.theme->text, text);
       std::string tip = row.name;
@@ -215,6 +226,7 @@ static void draw_heat(const Panel& p, std::string_view path, const LessonInfo& l
 void draw_heats(const Panel& p, std::string_view path, const LessonInfo& lesson,
                 const std::vector<LessonSeries>& rows) {
   if (rows.empty()) return;
+  heat_legend(p, tr(lesson.y_label));
   float label = 0;  // the maps are aligned
   for (const LessonSeries& row : rows) {
     label = std::max(label, text_size(p.ui.fonts.caption, row.name).x + p.ui.px(12));
@@ -227,7 +239,6 @@ void draw_heats(const Panel& p, std::string_view path, const LessonInfo& lesson,
     draw_heat(p, fmt::format("{}/{}", path, maps++), lesson, {first, last}, label);
     first = last;
   }
-  heat_legend(p, tr(lesson.y_label));
 }
 
 }  // namespace lab::ui

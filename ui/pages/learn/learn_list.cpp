@@ -14,6 +14,13 @@ namespace {
 
 constexpr float kListRow = 26, kListMark = 24;  // units
 
+// "300 ns to 5.04 ms" of a curve, which has more numbers than a line has room for.
+std::string short_answer(const LessonQuestion& question, const LessonAnswer& answer) {
+  if (question.at.size() < 2 || answer.values.empty()) return answer_text(question, answer);
+  const auto [least, most] = std::ranges::minmax(answer.values);
+  return trf("{} to {}", quantity_text(least, question.unit), quantity_text(most, question.unit));
+}
+
 // The answer that the lesson gave, and whether it was too unsteady to judge a guess.
 struct LessonFigureText {
   std::string text;
@@ -22,7 +29,7 @@ struct LessonFigureText {
 LessonFigureText figure_of(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
   if (run != nullptr && run->done && run->done->answer) {
-    const std::string text = answer_text(lesson.question, *run->done->answer);
+    const std::string text = short_answer(lesson.question, *run->done->answer);
     return run->done->judges() ? LessonFigureText{text}
                                : LessonFigureText{trf("{}, rough", text), true};
   }

@@ -60,8 +60,10 @@ void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run)
 void draw_class_form(const Panel& p, const LessonInfo& lesson);
 // Their guesses and results, LessonRun::others.
 void draw_class(const Panel& p, const LessonInfo& lesson, const LessonRun& run);
-// Predicted and measured as one bar, cut into causes; of times that are too unsteady to conclude
-// from, without ratio and causes.
+// Whether a bar of the gap would show a cause.
+bool has_causes(const LessonGap& gap);
+// Predicted and measured, and one bar cut into causes if there are any; of times that are too
+// unsteady to conclude from, without ratio and causes.
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool unsteady);
 
 }  // namespace lab::ui

@@ -268,8 +268,9 @@ void gap_card(const Panel& p, const LessonRun& run) {
   for (std::size_t i = 0; i < run.gaps.size(); ++i) {
     draw_gap(p, fmt::format("learn/gap/{}", i), run.gaps[i], open || run.gaps[i].unsteady);
   }
-  const bool has_bar = !open && std::any_of(run.gaps.begin(), run.gaps.end(),
-                                            [](const LessonGap& gap) { return gap.note.empty(); });
+  const bool has_bar = !open && std::ranges::any_of(run.gaps, [](const LessonGap& gap) {
+    return gap.note.empty() && has_causes(gap);
+  });
   if (has_bar) caption(p.ui, tr("Line: prediction. Hollow: less than predicted."));
 }
 

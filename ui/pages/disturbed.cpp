@@ -72,8 +72,8 @@ std::string others_text(double share, Figures figures, std::span<const std::stri
           ? trf("Other programs or the host took {} of the cores' time during this run.", took)
       : figures == Figures::Steady
           ? trf("Other programs or the host took {} of the cores' time; no figure is marked.", took)
-          : trf("Other programs or the host took {} of the cores' time: marked figures may be too "
-                "low.",
+          : trf("Other programs or the host took {} of the cores' time: marked figures may be "
+                "worse than the device can do.",
                 took);
   if (programs.empty()) return text;
   return text + " " +

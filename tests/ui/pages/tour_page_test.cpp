@@ -428,13 +428,79 @@ TEST(TourPage, ComparesSteadyFiguresWithTheTourBefore) {
   };
   for (const bool running : {true, false}) {
     SCOPED_TRACE(running);
-    EXPECT_EQ(change("peak"), "+2.1 %, -50 %");
+    EXPECT_EQ(change("peak"), "cpu:0 +2.1 %, cpu:1 -50 %");
     EXPECT_EQ(change("training"), "cpu:0 +2.1 %") << "unsteady before";
     EXPECT_EQ(change("small_copy"), "") << "unsteady now";
     EXPECT_NE(lab.backend.find("tour/peak/change")->label.find("2023-11-1"), std::string::npos);
     lab.model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
     lab.frames(4);
   }
+}
+
+TEST(TourPage, CallsAChangeWithinTheNoiseNone) {
+  ui::Model model(machine_of(2));
+  ui::TourResults earlier;
+  earlier.measured = 1'700'000'000;
+  earlier.earlier = true;
+  for (int i = 0; i < 2; ++i) earlier.add(tour_figure(cpu(i), TourQuestion::Peak));
+  model.restore_tour(earlier);
+  const auto said_after = [&](double first, double second) {
+    Lab lab(model, 1, kTall);
+    lab.model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+    for (TourFigure figure : earlier.figures) {
+      figure.value *= figure.device == cpu() ? first : second;
+      lab.model.apply(event(1, 301, figure));
+    }
+    lab.open(Page::Tour);
+    return lab.backend.find("tour/peak/change")->label;
+  };
+  EXPECT_TRUE(said_after(0.9999, 1.004).starts_with("unchanged since 2023-11-1"));
+  EXPECT_TRUE(said_after(0.9999, 1.1).starts_with("cpu:0 unchanged, cpu:1 +10 % against"));
+}
+
+TEST(TourPage, TheBestRunHasItsNumberOfRunsAndNoSpread) {
+  ui::Model model = make_scene(Page::Tour, Scene::Empty);
+  model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+  TourFigure peak = tour_figure(cpu(), TourQuestion::Peak);
+  peak.value = 1.2 * peak.median;
+  peak.unstable = true;
+  model.apply(event(1, 301, peak));
+  peak.device = cpu(1);
+  peak.n = 40;
+  model.apply(event(1, 301, peak));
+  model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+  Lab lab(std::move(model), 1, kTall);
+  lab.open(Page::Tour);
+  EXPECT_EQ(lab.backend.find("tour/peak")->value, "best of 31 to 40");
+  EXPECT_TRUE(lab.visible("tour/cpu:0/peak/disturbed"));
+  EXPECT_FALSE(lab.visible("tour/cpu:0/peak/spread")) << "it would be the median's";
+  EXPECT_FALSE(lab.visible("tour/peak/spreads"));
+}
+
+TEST(TourPage, ADisturbedTourNeedsNoMoreRoom) {
+  const auto head = [](bool disturbed) {
+    ui::Model model = make_scene(Page::Tour, Scene::Empty);
+    Telemetry reading;
+    reading.programs = ProgramUse{
+        .busiest = {{.name = "clang-tidy", .cores = 0.8}, {.name = "clang++", .cores = 0.7}}};
+    model.apply(event(0, 299, reading));
+    model.apply(event(1, 300, JobStarted{"tour", StartTour{}}));
+    for (int i = 0; i < 2; ++i) {
+      TourFigure peak = tour_figure(cpu(i), TourQuestion::Peak);
+      model.apply(event(1, 301, peak));
+      TourFigure copy = tour_figure(cpu(i), TourQuestion::SmallCopy);
+      copy.unstable = disturbed;
+      model.apply(event(1, 301, copy));
+    }
+    if (disturbed) model.apply(event(1, 303, CoresShared{0.61}));
+    model.apply(event(1, 303, JobFinished{Outcome::Done, 18, ""}));
+    Lab lab(std::move(model));
+    lab.open(Page::Tour);
+    EXPECT_EQ(lab.visible("tour/others"), disturbed);
+    const WidgetRect* card = lab.backend.find("tour/head");
+    return card->max.y - card->min.y;
+  };
+  EXPECT_EQ(head(true), head(false));
 }
 
 TEST(TourPage, ComparesWithNoTourOfSeveralDates) {
@@ -588,7 +654,7 @@ TEST(TourPage, FiguresOfManyDevicesLeaveRoomForThePortrait) {
   const WidgetRect* tile = lab.backend.find("tour/peak");
   ASSERT_NE(tile, nullptr);
   EXPECT_LT(tile->max.y - tile->min.y, 280);
-  EXPECT_EQ(tile->value, "best run") << "instead of a spread per device";
+  EXPECT_EQ(tile->value, "best of 31") << "instead of a spread per device";
   EXPECT_FALSE(lab.visible("tour/cpu:0/peak/spread"));
 }
 

@@ -250,8 +250,8 @@ TEST(TransferResults, SayFirstWhatOthersTookAndWhichFiguresThatConcerns) {
   ASSERT_NE(note, nullptr);
   EXPECT_EQ(note->kind, "warning");
   EXPECT_EQ(note->label,
-            "Other programs or the host took 62 % of the cores' time: marked figures may be too "
-            "low.");
+            "Other programs or the host took 62 % of the cores' time: marked figures may be "
+            "worse than the device can do.");
   EXPECT_LT(note->max.y, lab.backend.find("transfers/bandwidth")->min.y);
   lab.show(job(true));
   EXPECT_EQ(lab.backend.find("transfers/others")->kind, "note");

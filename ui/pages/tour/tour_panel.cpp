@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/events/half_range.h"
@@ -23,14 +26,14 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kTileUnits = 230;                    // the narrowest useful tile
-constexpr float kTileHeight = 176;                   // of a tile without a figure
-constexpr float kHeadHeight = 98;                    // with any of its notes, and the same without
-constexpr float kRowGap = 8;                         // between a device and its figure
-constexpr float kAboveCaption = 6, kAboveLink = 14;  // closer than the lines of a card
-constexpr float kLinkIndent = 14;                    // of the label in its button
-constexpr float kMeasureUnits = 200;                 // of the button
-constexpr std::size_t kQuestions = 4;                // in a row if they fit
+constexpr float kTileUnits = 230;                   // the narrowest useful tile
+constexpr float kTileHeight = 176;                  // of a tile without a figure
+constexpr float kHeadHeight = 98;                   // with any of its notes, and the same without
+constexpr float kRowGap = 8;                        // between a device and its figure
+constexpr float kAboveCaption = 6, kAboveLink = 8;  // closer than the lines of a card
+constexpr float kLinkIndent = 14;                   // of the label in its button
+constexpr float kMeasureUnits = 200;                // of the button
+constexpr std::size_t kQuestions = 4;               // in a row if they fit
 constexpr float kPaleAlpha = 0.5F;  // of figures that are not final, or of the tour before
 
 constexpr std::size_t kFewDevices = 3;  // with large figures and the spread of each median
@@ -133,9 +136,7 @@ void run_state(const Panel& p) {
   Ui& ui = p.ui;
   const RunningJob& job = *p.model.job();
   progress_bar(ui, "tour/progress", job.done, 0, 8);
-  std::string text = job.what;
-  if (job.left_s) text = trf("{}, {} left", text, format_seconds(*job.left_s));
-  caption(ui, text);
+  caption(ui, job.what);  // the status bar says how long it takes
 }
 
 const char* what_it_measures(const Panel& p) {
@@ -165,18 +166,23 @@ bool headline(const Panel& p) {
   return true;
 }
 
-// outcome_notes() in a line, where the head has no room for a box below its sentence.
+// outcome_notes() in a line, where the head has no room for a box below its sentence; the programs
+// are in its hint if they do not fit.
 void quiet_notes(const Panel& p, Figures figures) {
   const PageState& state = p.model.state(Page::Tour);
   if (state.phase != Phase::Done) return;
   if (state.others > 0) {
-    const std::string text = others_text(state.others, figures, state.programs);
+    const std::string all = others_text(state.others, figures, state.programs);
+    const float room = ImGui::GetContentRegionAvail().x - p.ui.px(kWarningSide + 6);
+    const bool fits = text_size(p.ui.fonts.body, all).x <= room;
+    const std::string text = fits ? all : others_text(state.others, figures, {});
     if (figures == Figures::Marked) {
       warning_sentence(p, "tour/others", text);
     } else {
       footnote(p.ui, text);
       record_item(p.ui, "tour/others", "note", text);
     }
+    hint(p.ui, fits ? std::string_view() : std::string_view(all));
   }
   stopped_note(p, Page::Tour);
 }
@@ -244,6 +250,10 @@ void head_card(const Panel& p) {
 
 // --- tiles ----------------------------------------------------------------------------------
 
+void no_figure_yet(const Panel& p) {
+  caption(p.ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
+}
+
 void no_figure(const Panel& p) {
   Ui& ui = p.ui;
   ImGui::PushFont(ui.fonts.figure);
@@ -252,21 +262,21 @@ void no_figure(const Panel& p) {
   ImGui::TextUnformatted("–");
   ImGui::PopStyleColor();
   ImGui::PopFont();
-  caption(ui, runs(p, Page::Tour) ? tr("waiting") : tr("not measured yet"));
+  no_figure_yet(p);
 }
 
 std::string half_range_of(const TourFigure& figure) {
   return half_range(figure.low, figure.high, figure.median, figure.n);
 }
 
+// Of the fastest repetition, the spread of the others says nothing.
 bool has_spread(const TourFigure& figure) {
-  return figure.missing.empty() && figure.n > 1 && figure.median > 0;
+  return figure.missing.empty() && figure.n > 1 && figure.median > 0 &&
+         figure.value == figure.median;
 }
 
-// The spread of a median or of a marked figure, where the line has room for it; returns whether
-// it is shown.
-bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure, bool marked) {
-  if (!has_spread(figure) || (figure.value != figure.median && !marked)) return false;
+// The spread of a median, where the line has room for it; returns whether it is shown.
+bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure) {
   ImFont* const font = p.ui.fonts.caption;
   const std::string text = half_range_of(figure);
   const float gap = p.ui.px(6), mark = p.ui.px(18);
@@ -292,10 +302,26 @@ std::string percentile_rows(const TourFigure& figure) {
     return value_text(one);
   };
   std::string rows;
+  if (figure.value != figure.median) add_row(rows, tr("best"), value_text(figure));
   add_row(rows, tr("median"), at(figure.median));
   add_row(rows, tr("p10 to p90"), trf("{} to {}", at(figure.low), at(figure.high)));
   add_row(rows, tr("repetitions"), std::to_string(figure.n));
   return rows;
+}
+
+// Which of the repetitions the figures are of: "median", "best of 20", "best of 18 to 31".
+std::string repetitions_text(const Panel& p, const std::vector<const DeviceInfo*>& devices,
+                             const Tile& tile) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+  for (const DeviceInfo* info : devices) {
+    const Shown shown = figure_of(p, info->device, tile.question);
+    if (shown.figure == nullptr || !shown.figure->missing.empty()) continue;
+    least = std::min(least, shown.figure->n);
+    most = std::max(most, shown.figure->n);
+  }
+  const bool best = tile.question == TourQuestion::Peak || tile.question == TourQuestion::Bandwidth;
+  if (!best || most == 0) return tr(tile.note);
+  return least == most ? trf("best of {}", most) : trf("best of {} to {}", least, most);
 }
 
 // A figure as wide and as explained as most, for the room that a tour needs before it has one.
@@ -353,7 +379,7 @@ bool figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
   const std::string details = percentile_rows(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
-  const bool spread = with_spread && short_spread(p, path, figure, !why.empty());
+  const bool spread = with_spread && has_spread(figure) && short_spread(p, path, figure);
   warning_mark(p, path, why, font->FontSize);
   return with_spread && !spread && !why.empty() && has_spread(figure);
 }
@@ -420,7 +446,9 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
               fmt::format("{} {}", lab::to_string(info->device), half_range_of(*shown.figure));
         }
       } else {
-        number(p.ui, "–", font);
+        const float down = (font->FontSize - fonts.caption->FontSize) / 2;
+        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(down));
+        no_figure_yet(p);
       }
     }
     ImGui::PopStyleVar();
@@ -530,9 +558,9 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   const Shown shown = figure_of(p, first.device, tile.question);
   const std::string path =
       alone ? path_of(first, tile) : fmt::format("tour/{}", to_string(tile.question));
-  const Card card(
-      p, path, tr(label_of(tile.question)),
-      {.least = kTileHeight, .note = alone ? "" : tr(tile.note), .dimmed = alone && shown.old});
+  const std::string note = alone ? std::string() : repetitions_text(p, devices, tile);
+  const Card card(p, path, tr(label_of(tile.question)),
+                  {.least = kTileHeight, .note = note, .dimmed = alone && shown.old});
   if (!card) return;
   std::string spreads;
   if (!alone) {

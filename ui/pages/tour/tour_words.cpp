@@ -30,8 +30,10 @@ std::string peaks_text(const std::vector<const TourFigure*>& peaks) {
              lab::to_string((*least)->device));
 }
 
-// "+2.1 %"
-std::string signed_percent(double change) {
+// "+2.1 %"; "unchanged" within what steady figures differ from tour to tour.
+std::string change_text(double change) {
+  constexpr double kNoise = 0.02;
+  if (std::abs(change) <= kNoise) return tr("unchanged");
   return (change < 0 ? "-" : "+") + percent(std::abs(change));
 }
 
@@ -90,17 +92,21 @@ std::string changes_text(const TourResults& tour, const TourResults& before, Tou
   const bool today = date_of(now) == date_of(before.measured);
   const std::string when =
       today ? time_of_day(before.measured).substr(0, 5) : date_of(before.measured);
-  if (changes.size() <= kMostNamed) {
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      const std::string change = signed_percent(changes[i]);
-      texts.push_back(changes.size() == figures ? change
-                                                : fmt::format("{} {}", devices[i], change));
-    }
-    return trf("{} against {}", fmt::join(texts, tr(", ")), when);
+  const auto [least, most] = std::ranges::minmax(changes);
+  const std::string unchanged = tr("unchanged");
+  if (change_text(least) == unchanged && change_text(most) == unchanged) {
+    return trf("unchanged since {}", when);
   }
-  const auto [least, most] = std::ranges::minmax_element(changes);
-  return trf("{} to {} against {}", signed_percent(*least), signed_percent(*most), when);
+  if (changes.size() > kMostNamed) {
+    return trf("{} to {} against {}", change_text(least), change_text(most), when);
+  }
+  std::vector<std::string> texts;
+  texts.reserve(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::string change = change_text(changes[i]);
+    texts.push_back(figures == 1 ? change : fmt::format("{} {}", devices[i], change));
+  }
+  return trf("{} against {}", fmt::join(texts, tr(", ")), when);
 }
 
 }  // namespace lab::ui

@@ -48,9 +48,9 @@ void aligned_fact(Ui& ui, std::string_view label, std::string_view value, ImU32 
   note_text(font, label);
   const std::string name = break_lines(font, label, name_room);
   const std::string lines = break_lines(font, value, room);
-  const auto height = [&](const std::string& text, float wrap) {
+  const auto height = [&](const std::string& words, float wrap) {
     return font
-        ->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.data(), text.data() + text.size())
+        ->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, words.data(), words.data() + words.size())
         .y;
   };
   if (!text_item({width, std::max({line, height(name, name_room), height(lines, room)})})) return;

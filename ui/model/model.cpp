@@ -595,9 +595,25 @@ std::string Model::result_of_statements() {
   return last.tensor ? describe(last) : last.answer;
 }
 
+// The status bar shows what a statement made, and nothing of long results, which are on their page.
+std::string Model::brief_end(JobId job, const std::string& result, bool unsteady) const {
+  if (job_->page == Page::Memory) return result;
+  const std::string& title = job_->title;
+  if (job_->page != Page::Tour && job_->page != Page::Learn) return {};
+  if (warned(job)) return trf("{} done with warnings", title);
+  if (!unsteady) return trf("{} done", title);
+  if (job_->page == Page::Learn) return trf("{} done, too unsteady to conclude from", title);
+  const auto figures = std::ranges::count_if(
+      tour_.current.figures, [](const TourFigure& figure) { return is_unsteady(figure); });
+  return figures == 1 ? trf("{} done, 1 figure unsteady", title)
+                      : trf("{} done, {} figures unsteady", title, figures);
+}
+
 void Model::add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady) {
+  const std::string brief = p.outcome == Outcome::Done ? brief_end(job, result, unsteady) : "";
   const auto add = [&](Severity severity, std::string text) {
     LogEntry& entry = add_log(job, severity, std::move(text));
+    entry.brief = brief;
     entry.seconds = p.seconds;
     entry.page = job_->page;
     entry.others = state(job_->page).others;

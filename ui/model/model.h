@@ -83,6 +83,7 @@ struct LogEntry {
   JobId job = 0;         // 0: not of a job
   Severity severity = Severity::Info;
   std::string text;
+  std::string brief = {};  // for a line that is short of room; empty: the text
   int times = 1;
   // Set in the entry that reports a job's end:
   std::optional<double> seconds = {};              // its duration; absent from all other entries
@@ -291,6 +292,8 @@ class Model {
   std::string result_of_statements();
   void add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
+  // LogEntry::brief of a job that is done.
+  std::string brief_end(JobId job, const std::string& result, bool unsteady) const;
   bool warned(JobId job) const;  // whether the log holds a warning of the job
   bool diverged(JobId job) const;
   void evict_old_runs();

@@ -12,6 +12,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/fonts.h"
+#include "ui/pages/devices/devices_parts.h"
 #include "ui/pages/training/training_parts.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/item.h"
@@ -129,6 +130,7 @@ void draw_rail(const Panel& p) {
 namespace {
 
 struct Chip {
+  Device device;
   std::string path, name, busy, memory, text;
   ImU32 color = 0;
   bool has_memory = false;  // has room for `memory`, even if that is empty now
@@ -136,7 +138,7 @@ struct Chip {
 
 Chip device_chip(const Panel& p, Device device) {
   const DeviceTelemetry& last = p.model.history(device).last;
-  Chip chip;
+  Chip chip{.device = device};
   chip.name = lab::to_string(device);
   chip.path = "title/" + chip.name;
   chip.color = device_color(*p.ui.theme, device);
@@ -179,12 +181,25 @@ float chip_width(const Ui& ui, const Chip& chip) {
          ui.px(8 + kDeviceDot + 10);
 }
 
-void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) {
+// Opens the Devices page with the device's entry.
+void show_device(const Panel& p, Device device) {
+  p.view.page = Page::Devices;
+  for (const DeviceEntry& entry : device_entries(p)) {
+    if (entry.info != nullptr && entry.info->device == device) {
+      p.view.forms.devices.selected = entry.key;
+    }
+  }
+}
+
+void draw_chip(const Panel& p, const Chip& chip, float left, float middle, float width) {
+  Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = ui.fonts.caption;
   const ImVec2 min(left, middle - ui.px(13));
   const ImVec2 max(left + width, middle + ui.px(13));
-  list->AddRectFilled(min, max, styled(ui.theme->raised), ui.px(6));
+  const Item item = control_at(chip.path, min, max);
+  list->AddRectFilled(min, max, styled(item.hovered ? ui.theme->hover : ui.theme->raised),
+                      ui.px(6));
   draw_device_label(ui, {chip.color, font, ui.theme->muted, chip.name}, {left + ui.px(8), middle},
                     width);
   const float name = ui.px(8 + kDeviceDot) + text_size(font, chip.name).x;
@@ -195,9 +210,10 @@ void draw_chip(Ui& ui, const Chip& chip, float left, float middle, float width) 
   right += memory_width(ui, chip);
   draw_text(list, font, {right - text_size(font, chip.memory).x, y}, ui.theme->text, chip.memory);
   const bool both = !chip.busy.empty() && !chip.memory.empty();
-  record_rect(ui, chip.path, "chip", chip.name, chip.busy + (both ? "  " : "") + chip.memory, true,
-              min, max);
-  hint_at(ui, min, max, chip.text);
+  focus_ring(ui, item, ui.px(6));
+  hint(ui, chip.text);
+  record(ui, item, chip.path, "chip", chip.name, chip.busy + (both ? "  " : "") + chip.memory);
+  if (item.pressed) show_device(p, chip.device);
 }
 
 bool shows_synthetic(const Panel& p) {
@@ -229,7 +245,7 @@ float draw_chips(const Panel& p, float left_end, float right, float middle) {
   const float begin = x;
   for (const Chip& chip : chips) {
     const float width = chip_width(ui, chip);
-    draw_chip(ui, chip, x, middle, width);
+    draw_chip(p, chip, x, middle, width);
     x += width + ui.px(8);
   }
   if (hidden > 0) {
@@ -380,7 +396,9 @@ std::string text_of(const Panel& p) {
   if (const auto& job = p.model.job()) {
     return job->what.empty() ? job->title : job->title + "   " + job->what;
   }
-  return shows_newest_line(p) ? p.model.log().back().text : tr("Ready");
+  if (!shows_newest_line(p)) return tr("Ready");
+  const LogEntry& last = p.model.log().back();
+  return last.brief.empty() ? last.text : last.brief;
 }
 
 void dismiss_button(RightToLeft& at) {

@@ -500,6 +500,30 @@ TEST_F(PanelCommands, AChipKeepsItsWidthThroughReadings) {
   EXPECT_EQ(lab.backend.find("title/cpu:0")->value, "21 %  3.00 MiB");
 }
 
+TEST_F(PanelCommands, AChipOpensItsDevice) {
+  lab.open(Page::Matmul);
+  lab.click("title/cpu:1");
+  EXPECT_EQ(lab.view.page, Page::Devices);
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("devices/list/cpu:1")->value, "selected");
+}
+
+TEST_F(PanelCommands, TheStatusBarSaysOnceWhatAJobDid) {
+  const auto said = [&](JobId job, const JobCommand& command, const Payload& result) {
+    lab.model.apply(event(job, 1, JobStarted{"Job", command}));
+    lab.model.apply(event(job, 2, result));
+    lab.model.apply(event(job, 3, JobFinished{Outcome::Done, 1, ""}));
+    lab.frames(3);
+    return lab.backend.find("status/job")->label;
+  };
+  EXPECT_EQ(said(1, MakeTensor{}, LogLine{Severity::Info, "Created big on cpu:0 (16.0 MiB)"}),
+            "Created big on cpu:0 (16.0 MiB)");
+  TourFigure figure = tour_figure(cpu(), TourQuestion::Training);
+  EXPECT_EQ(said(2, StartTour{}, figure), "Job done");
+  figure.unstable = true;
+  EXPECT_EQ(said(3, StartTour{}, figure), "Job done, 1 figure unsteady");
+}
+
 TEST_F(PanelCommands, ASuccessLeavesTheStatusBarWithItsPage) {
   const auto finish = [&](JobId job) {
     lab.model.apply(event(job, 1, JobStarted{"Matmul", StartMatmul{}}));

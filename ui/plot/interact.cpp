@@ -162,7 +162,7 @@ struct Candidate {
 };
 
 // Searches the drawn points to both sides of the pointer, as long as one can be nearer than `most`.
-// Without a point within `reach`, the next on each side counts.
+// Without a point within `reach`, the next on each side counts; beyond the ends of a curve, none.
 Candidate nearest_in(const Frame& f, std::span<const Point> points, ImVec2 mouse, float reach,
                      float most) {
   constexpr float kAcross = 3;  // weight of horizontal distance: curves are read above the pointer
@@ -184,9 +184,9 @@ Candidate nearest_in(const Frame& f, std::span<const Point> points, ImVec2 mouse
                                     points.begin());
   };
   const std::size_t first = below(mouse.x - reach), last = below(mouse.x + reach);
-  if (first == last) {
-    if (first > 0) consider(first - 1);
-    if (last < points.size()) consider(last);
+  if (first == last && first > 0 && last < points.size()) {
+    consider(first - 1);
+    consider(last);
   }
   const std::size_t middle = below(mouse.x);
   for (std::size_t i = middle; i < last && consider(i); ++i) {

@@ -129,7 +129,9 @@ void entries(Frame& f, Commands& out) {
     s.x_scale.reset();
     s.y_scale.reset();
   }
-  if (entry(f, "log-x", tr("Logarithmic x"), f.x.scale != Scale::Linear)) {
+  const bool negative = std::ranges::any_of(
+      f.series, [](const Series& one) { return !one.x.empty() && one.x.front() < 0; });
+  if (!negative && entry(f, "log-x", tr("Logarithmic x"), f.x.scale != Scale::Linear)) {
     toggle_log(s.x_scale, s.x, f.axes.x);
   }
   if (entry(f, "log-y", tr("Logarithmic y"), f.y.scale != Scale::Linear)) {

@@ -72,11 +72,38 @@ TEST(DevicesPage, BusyCoresNameTheProgramsThatUseThem) {
 }
 
 TEST(DevicesPage, ProgramsAreNotReadOutOfSight) {
-  Lab lab(ui::Model(machine_of(2)), 1, {1280, 560});
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 420});
   lab.open(Page::Devices);
   EXPECT_FALSE(ui::shows_programs(lab.model, lab.view));
   lab.scroll(-20);
   EXPECT_TRUE(ui::shows_programs(lab.model, lab.view));
+}
+
+TEST(DevicesPage, ProgramsAreInSightInASmallWindow) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 720});
+  lab.open(Page::Devices);
+  const WidgetRect *programs = lab.backend.find("devices/programs"),
+                   *what = lab.backend.find("devices/cpu:0/specification");
+  ASSERT_NE(programs, nullptr);
+  EXPECT_LT(programs->min.y, 560);
+  if (what != nullptr) {
+    EXPECT_LT(programs->max.y, what->min.y);
+  }
+}
+
+TEST(DevicesPage, DoesNotAskForMoreDevicesBesideAnEmulatedGpu) {
+  MachineInfo machine = machine_of(1);
+  const auto asks = [&] {
+    Lab lab(ui::Model(machine), 1, {1280, 1400});
+    lab.open(Page::Devices);
+    return lab.visible("devices/needs_two");
+  };
+  EXPECT_TRUE(asks());
+  DeviceInfo info;
+  info.device = emulated_gpu();
+  info.name = "Emulated GPU";
+  machine.devices.push_back(info);
+  EXPECT_FALSE(asks());
 }
 
 TEST(DevicesPage, ProgramsAreNotReadWhileAJobMeasuresTimes) {

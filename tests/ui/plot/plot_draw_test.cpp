@@ -412,6 +412,17 @@ TEST_P(PlotTest, TooltipDescribesTheNearestPoint) {
   EXPECT_NE(text.find("\nloss\t"), std::string::npos) << text;
 }
 
+TEST_P(PlotTest, NoTooltipBeyondTheEndsOfACurve) {
+  axes.x.max = 400;
+  b.frame(drawing());
+  b.move_to(at(0.9F, 0.5F));
+  b.frames(2, drawing());
+  EXPECT_EQ(b.ui.widgets.find("page/loss/tooltip"), nullptr);
+  b.move_to(at(0.2F, 0.5F));
+  b.frames(2, drawing());
+  EXPECT_NE(b.ui.widgets.find("page/loss/tooltip"), nullptr);
+}
+
 // The tooltip gets the position in the series, also of a point that stands for others.
 TEST_P(PlotTest, TooltipOfALongSeriesNamesThePointsPosition) {
   x.clear();
@@ -472,6 +483,14 @@ TEST_P(PlotTest, MenuSwitchesScalesAndShowsData) {
   b.frame(drawing());
   EXPECT_FALSE(state().show_data);
   EXPECT_EQ(b.ui.widgets.find("page/loss/data/rows"), nullptr);
+}
+
+TEST_P(PlotTest, OffersNoLogarithmOfTimesBeforeNow) {
+  for (double& one : x) one -= 100;
+  b.frame(drawing());
+  b.click_at(at(0.5F, 0.5F), drawing(), 1);
+  EXPECT_EQ(b.ui.widgets.find("page/loss/menu/log-x"), nullptr);
+  EXPECT_NE(b.ui.widgets.find("page/loss/menu/log-y"), nullptr);
 }
 
 TEST_P(PlotTest, BandLabelsExtendOverUnlabelledNeighboursOnly) {

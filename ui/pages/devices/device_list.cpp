@@ -206,7 +206,10 @@ void split_field(const Panel& p) {
   }
   shared_cores_note(p, wanted);
   if (wanted == now) {
-    if (now == 1) muted(p.ui, tr("Experiments between devices need two or more."));
+    if (p.model.devices().size() == 1) {
+      muted(p.ui, tr("Experiments between devices need two or more."));
+      record_item(p.ui, "devices/needs_two", "text");
+    }
   } else {
     split_cpu_button(p, "devices", static_cast<int>(wanted), ButtonKind::Normal,
                      wanted == 1 ? std::string(tr("Restart with 1 device"))

@@ -150,14 +150,12 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   }
 }
 
-// A device without NVML: what it does now, and below what it is.
+// A device without NVML: what it does now.
 void device_card(const Panel& p, const DeviceEntry& entry) {
   const DeviceInfo& info = *entry.info;
   const std::string path = "devices/" + entry.key;
   const DeviceTelemetry& last = p.model.history(info.device).last;
-  const bool last_card = info.device.kind != DeviceKind::Cpu;
-  const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what),
-                  {.extra = last_card ? spare_height(p) : 0});
+  const Card card(p, path, fmt::format("{}   {}", entry.name, entry.what));
   if (!card) return;
   {
     constexpr float kGutter = -16, kWidest = 600;  // units; a fact is no wider
@@ -179,8 +177,14 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
     row.next();
     tensor_bar(p, path + "/memory", entry, last);
   }
-  ImGui::Dummy({1, p.ui.px(4)});
-  details(p, info, last);
+}
+
+// What it is.
+void specification_card(const Panel& p, const DeviceEntry& entry) {
+  const bool last_card = entry.info->device.kind != DeviceKind::Cpu;  // Programs grow otherwise
+  const Card card(p, fmt::format("devices/{}/specification", entry.key), tr("Specification"),
+                  {.extra = last_card ? spare_height(p) : 0, .note = entry.name});
+  if (card) details(p, *entry.info, p.model.history(entry.info->device).last);
 }
 
 bool emulates_gpus(const Panel& p) {
@@ -229,6 +233,7 @@ void draw_selected(const Panel& p) {
   } else {
     device_card(p, entry);
     if (entry.info->device.kind == DeviceKind::Cpu) programs_card(p);
+    specification_card(p, entry);
   }
 }
 

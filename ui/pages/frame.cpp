@@ -138,7 +138,8 @@ struct Chip {
 
 Chip device_chip(const Panel& p, Device device) {
   const DeviceTelemetry& last = p.model.history(device).last;
-  Chip chip{.device = device};
+  Chip chip;
+  chip.device = device;
   chip.name = lab::to_string(device);
   chip.path = "title/" + chip.name;
   chip.color = device_color(*p.ui.theme, device);

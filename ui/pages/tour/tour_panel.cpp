@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -26,14 +24,14 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kTileUnits = 230;                   // the narrowest useful tile
-constexpr float kTileHeight = 176;                  // of a tile without a figure
-constexpr float kHeadHeight = 98;                   // with any of its notes, and the same without
-constexpr float kRowGap = 8;                        // between a device and its figure
-constexpr float kAboveCaption = 6, kAboveLink = 8;  // closer than the lines of a card
-constexpr float kLinkIndent = 14;                   // of the label in its button
-constexpr float kMeasureUnits = 200;                // of the button
-constexpr std::size_t kQuestions = 4;               // in a row if they fit
+constexpr float kTileUnits = 230;                    // the narrowest useful tile
+constexpr float kTileHeight = 176;                   // of a tile without a figure
+constexpr float kHeadHeight = 100;                   // with any of its notes, and the same without
+constexpr float kRowGap = 8;                         // between a device and its figure
+constexpr float kAboveCaption = 8, kAboveLink = 11;  // closer than the lines of a card
+constexpr float kLinkIndent = 14;                    // of the label in its button
+constexpr float kMeasureUnits = 200;                 // of the button
+constexpr std::size_t kQuestions = 4;                // in a row if they fit
 constexpr float kPaleAlpha = 0.5F;  // of figures that are not final, or of the tour before
 
 constexpr std::size_t kFewDevices = 3;  // with large figures and the spread of each median
@@ -269,10 +267,13 @@ std::string half_range_of(const TourFigure& figure) {
   return half_range(figure.low, figure.high, figure.median, figure.n);
 }
 
-// Of the fastest repetition, the spread of the others says nothing.
 bool has_spread(const TourFigure& figure) {
-  return figure.missing.empty() && figure.n > 1 && figure.median > 0 &&
-         figure.value == figure.median;
+  return figure.missing.empty() && figure.n > 1 && figure.median > 0;
+}
+
+// Of the fastest repetition, the spread of the others says nothing.
+std::string spread_or_runs(const TourFigure& figure) {
+  return figure.value == figure.median ? half_range_of(figure) : trf("best of {}", figure.n);
 }
 
 // The spread of a median, where the line has room for it; returns whether it is shown.
@@ -307,21 +308,6 @@ std::string percentile_rows(const TourFigure& figure) {
   add_row(rows, tr("p10 to p90"), trf("{} to {}", at(figure.low), at(figure.high)));
   add_row(rows, tr("repetitions"), std::to_string(figure.n));
   return rows;
-}
-
-// Which of the repetitions the figures are of: "median", "best of 20", "best of 18 to 31".
-std::string repetitions_text(const Panel& p, const std::vector<const DeviceInfo*>& devices,
-                             const Tile& tile) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
-  for (const DeviceInfo* info : devices) {
-    const Shown shown = figure_of(p, info->device, tile.question);
-    if (shown.figure == nullptr || !shown.figure->missing.empty()) continue;
-    least = std::min(least, shown.figure->n);
-    most = std::max(most, shown.figure->n);
-  }
-  const bool best = tile.question == TourQuestion::Peak || tile.question == TourQuestion::Bandwidth;
-  if (!best || most == 0) return tr(tile.note);
-  return least == most ? trf("best of {}", most) : trf("best of {} to {}", least, most);
 }
 
 // A figure as wide and as explained as most, for the room that a tour needs before it has one.
@@ -379,7 +365,8 @@ bool figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
   const std::string details = percentile_rows(figure);
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
-  const bool spread = with_spread && has_spread(figure) && short_spread(p, path, figure);
+  const bool is_median = has_spread(figure) && figure.value == figure.median;
+  const bool spread = with_spread && is_median && short_spread(p, path, figure);
   warning_mark(p, path, why, font->FontSize);
   return with_spread && !spread && !why.empty() && has_spread(figure);
 }
@@ -443,7 +430,7 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
         if (figure_value(p, path, shown, font, true)) {
           if (!spreads.empty()) spreads += tr(", ");
           spreads +=
-              fmt::format("{} {}", lab::to_string(info->device), half_range_of(*shown.figure));
+              fmt::format("{} {}", lab::to_string(info->device), spread_or_runs(*shown.figure));
         }
       } else {
         const float down = (font->FontSize - fonts.caption->FontSize) / 2;
@@ -558,9 +545,9 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
   const Shown shown = figure_of(p, first.device, tile.question);
   const std::string path =
       alone ? path_of(first, tile) : fmt::format("tour/{}", to_string(tile.question));
-  const std::string note = alone ? std::string() : repetitions_text(p, devices, tile);
-  const Card card(p, path, tr(label_of(tile.question)),
-                  {.least = kTileHeight, .note = note, .dimmed = alone && shown.old});
+  const Card card(
+      p, path, tr(label_of(tile.question)),
+      {.least = kTileHeight, .note = alone ? "" : tr(tile.note), .dimmed = alone && shown.old});
   if (!card) return;
   std::string spreads;
   if (!alone) {

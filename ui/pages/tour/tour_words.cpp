@@ -98,15 +98,16 @@ std::string changes_text(const TourResults& tour, const TourResults& before, Tou
     return trf("unchanged since {}", when);
   }
   if (changes.size() > kMostNamed) {
-    return trf("{} to {} against {}", change_text(least), change_text(most), when);
+    return trf("{} to {} since {}", change_text(least), change_text(most), when);
   }
   std::vector<std::string> texts;
   texts.reserve(changes.size());
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const std::string change = change_text(changes[i]);
+    if (change == unchanged) continue;
     texts.push_back(figures == 1 ? change : fmt::format("{} {}", devices[i], change));
   }
-  return trf("{} against {}", fmt::join(texts, tr(", ")), when);
+  return trf("{} since {}", fmt::join(texts, tr(", ")), when);
 }
 
 }  // namespace lab::ui

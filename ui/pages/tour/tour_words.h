@@ -20,8 +20,9 @@ TourHeadline headline_of(const TourResults& tour, std::span<const Device> device
 // The relative change of a figure since an earlier tour; empty if one of the two is missing,
 // unsteady, incomplete or of another number of threads, or if it is the same measurement.
 std::optional<double> change_since(const TourFigure& now, const TourResults& before);
-// "+2.1 %, -0.4 % against 2026-11-12": the changes of a question's figures, of many devices from
-// the least to the greatest; empty without one. `now`: for the time of day instead of today's date.
+// "cpu:0 +2.1 %, cpu:1 -4.0 % since 2026-11-12", "unchanged since 11:49": the changes of a
+// question's figures, of many devices from the least to the greatest; empty without one. `now`: for
+// the time of day instead of today's date.
 std::string changes_text(const TourResults& tour, const TourResults& before, TourQuestion question,
                          std::time_t now);
 

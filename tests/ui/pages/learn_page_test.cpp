@@ -62,7 +62,7 @@ TEST(LearnPage, MarksTheRightAndTheWrongChoice) {
 TEST(LearnPage, LeadsToTheNextLessonOnceItIsAnswered) {
   LearnLab lab(Scene::Done);
   const auto kind = [&](const char* path) { return lab.backend.find(path)->value; };
-  EXPECT_EQ(lab.backend.find("learn/next_lesson")->label, "Next: The lesson called second");
+  EXPECT_EQ(lab.backend.find("learn/next_lesson")->label, "Next lesson") << "no room for its title";
   EXPECT_EQ(kind("learn/next_lesson"), "primary");
   EXPECT_EQ(kind("learn/measure"), "");
   lab.click("learn/choice/3");  // another guess
@@ -493,7 +493,7 @@ TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
   LessonDone done{"The copy took 2.00 ms.", {}, LessonAnswer{{1}}};
   done.why_open = "The machine was too busy to conclude from the figures.";
   model.apply(event(1, 1000, LessonEvent{"first", done}));
-  Lab lab(std::move(model));
+  Lab lab(std::move(model), 1, {1280, 1600});
   lab.open(Page::Learn);
   EXPECT_FALSE(lab.visible("learn/verdict"));
   ASSERT_TRUE(lab.visible("learn/open"));
@@ -573,8 +573,7 @@ TEST(LearnPage, ListsTheStatementsThatHold) {
 }
 
 TEST(LearnPage, GivesTheReasonForAWrongGuess) {
-  Lab lab(make_scene(Page::Learn, Scene::Done));
-  lab.open(Page::Learn);
+  LearnLab lab(Scene::Done);
   const ui::WidgetRect* why = lab.backend.find("learn/why");
   ASSERT_NE(why, nullptr);
   EXPECT_EQ(why->label, "What decides it.");

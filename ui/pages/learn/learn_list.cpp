@@ -30,8 +30,7 @@ LessonFigureText figure_of(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
   if (run != nullptr && run->done && run->done->answer) {
     const std::string text = short_answer(lesson.question, *run->done->answer);
-    return run->done->judges() ? LessonFigureText{text}
-                               : LessonFigureText{trf("{}, rough", text), true};
+    return {text, !run->done->judges()};
   }
   if (p.view.forms.learn.done.contains(lesson.name)) return {tr("measured")};
   return {};
@@ -42,7 +41,8 @@ void list_row(const Panel& p, const LessonInfo& lesson, bool here) {
   const std::string path = "learn/list/" + lesson.name;
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(kListRow)});
   const LessonFigureText figure = figure_of(p, lesson);
-  record(ui, item, path, "row", lesson.title, figure.text);
+  const std::string whole = figure.unsteady ? trf("{}, rough", figure.text) : figure.text;
+  record(ui, item, path, "row", lesson.title, whole);
   if (item.pressed) show_lesson(p, lesson);
   if (!item.visible) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -68,7 +68,7 @@ void list_row(const Panel& p, const LessonInfo& lesson, bool here) {
   const float wide = std::min(room, text_size(small, figure.text).x);
   draw_text_fitted(list, small, {item.max.x - ui.px(8) - wide, middle - small->FontSize / 2}, room,
                    ui.theme->muted, figure.text);
-  if (figure.unsteady || wide < text_size(small, figure.text).x) hint(ui, figure.text);
+  if (figure.unsteady || wide < text_size(small, figure.text).x) hint(ui, whole);
 }
 
 void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {

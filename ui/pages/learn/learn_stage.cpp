@@ -451,20 +451,24 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (judges && !chosen) answer_facts(p, lesson.question, *answer);
   if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
   broken_checks(p, done.checks);
+  go_on_row(p, lesson);
 }
 
-// Below the figures: why the answer is so, what makes the numbers less certain, and what to try.
+// Below the figures: why the answer is so, and what makes the numbers less certain.
 void notes_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   const LessonDone& done = *run.done;
+  const bool why =
+      done.answer && (!done.judges() || (run.guess && run.guess->answer != *done.answer));
+  const bool warns = !done.warnings.empty() || run.others_used > 0;
+  if (!why && !warns && done.explanation.empty() && done.checks.empty()) return;
   const Card card(p, "learn/notes", tr("Notes"));
   if (!card) return;
-  if (done.answer && (!done.judges() || (run.guess && run.guess->answer != *done.answer))) {
+  if (why) {
     muted(p.ui, tr(lesson.question.why));
     record_item(p.ui, "learn/why", "text", tr(lesson.question.why));
   }
   warnings(p, run);
   details(p, done);
-  go_on_row(p, lesson);
 }
 
 void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {

@@ -220,7 +220,8 @@ namespace {
 // The measured point of the most devices with cores of their own, and that of one.
 struct MeasuredPoints {
   const ScalingPoint *best = nullptr, *alone = nullptr;
-  bool unsteady = false;  // the best
+  bool unsteady = false;     // the best
+  double low = 0, high = 0;  // of its speed-up
 };
 
 MeasuredPoints measured_points(const ScalingResults& results) {
@@ -234,6 +235,8 @@ MeasuredPoints measured_points(const ScalingResults& results) {
       if (found.best != nullptr && point.devices <= found.best->devices) continue;
       found.best = &point;
       found.unsteady = curve.is_unsteady(i);
+      found.low = curve.speedup_low[i];
+      found.high = curve.speedup_high[i];
     }
   }
   return found;
@@ -247,7 +250,8 @@ std::string result_of(const ScalingResults& results) {
   const MeasuredPoints points = measured_points(results);
   if (const ScalingPoint* best = points.best) {
     return points.unsteady
-               ? trf("{:.2f} times as fast on {} devices, unsteady", best->speedup, best->devices)
+               ? trf("{:.2f} to {:.2f} times as fast on {} devices, unsteady", points.low,
+                     points.high, best->devices)
                : trf("{:.2f} times as fast on {} devices", best->speedup, best->devices);
   }
   if (points.alone == nullptr) return "";

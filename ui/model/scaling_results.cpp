@@ -55,7 +55,8 @@ void refill(ScalingCurve& c) {
 void refill(PredictedCurve& c, const Timing* one) {
   using P = const ScalingPrediction&;
   const auto at_step = [one](P p, double value, double Timing::*seconds) {
-    if (one == nullptr || one->median_s <= 0) return value;
+    const bool by_definition = p.devices == 1;
+    if (one == nullptr || one->median_s <= 0 || by_definition) return value;
     const double more_s = p.split.compute_s * (one->*seconds / one->median_s - 1);
     return value * p.step_s / (p.step_s + more_s);
   };

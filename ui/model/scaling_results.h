@@ -24,10 +24,11 @@ struct ScalingCurve {
   Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured
-  // Whether the steps of points[i] are unstable, or its speed-up varies by more than a quarter, p10
-  // to p90 of the steps.
+  // Whether the median step of points[i], or that of one device, is not known within 5 %. Some slow
+  // steps do not change a median.
   bool is_unsteady(std::size_t i) const {
-    return points[i].step.unstable || varies_much(speedup_low[i], speedup_high[i]);
+    const ScalingPoint* const one = at(1);
+    return points[i].step.unstable || (one != nullptr && one->step.unstable);
   }
 };
 

@@ -328,8 +328,12 @@ std::string timeline_sentence(const StepTimeline& t, double median_step_s) {
   }
   const double overlapped = overlapped_share(t);
   if (std::isfinite(overlapped)) {
-    text += " " + trf("Backward still ran during {} of the time from the first full bucket to the "
-                      "complete sums.",
+    constexpr double kNone = 0.005;  // reads as 0 %
+    text += " ";
+    text += overlapped < kNone
+                ? tr("The sums were not hidden: backward had ended before the first was sent.")
+                : trf("The sums were hidden behind backward for {} of their time, from the first "
+                      "full bucket to the complete sums.",
                       percent(overlapped));
   }
   return text;

@@ -82,6 +82,11 @@ TEST(ScalingRanges, PredictionsVaryAsTheMeasuredStepsOfOneDevice) {
   EXPECT_NEAR(range_of(true).first, 5.2 / 5.7, 1e-9);
   EXPECT_NEAR(range_of(true).second, 5.2 / 5, 1e-9) << "16 devices are at most 16 times as fast";
   EXPECT_EQ(range_of(false), std::pair(1.0, 1.0)) << "from a time that was typed in";
+  ui::ScalingResults results;
+  results.add(scaling_point(ScalingMode::Strong, 1));
+  results.add(scaling_prediction(ScalingMode::Strong, 1));
+  const ui::PredictedCurve& curve = results.predicted(ScalingMode::Strong);
+  EXPECT_EQ(curve.efficiency_low[0], curve.efficiency_high[0]) << "one device is the reference";
 }
 
 TEST_F(ScalingModel, ChecksOfTheModelAreNotPredictions) {

@@ -30,8 +30,9 @@ class ScalingTimeline : public ::testing::Test {
 
 TEST_F(ScalingTimeline, StatesTheOverlap) {
   EXPECT_EQ(sentence(),
-            "Step 7 took 10.0 ms on 2 devices. The median step takes 41.2 ms. Backward still ran "
-            "during 75 % of the time from the first full bucket to the complete sums.");
+            "Step 7 took 10.0 ms on 2 devices. The median step takes 41.2 ms. The sums were "
+            "hidden behind backward for 75 % of their time, from the first full bucket to the "
+            "complete sums.");
 }
 
 TEST_F(ScalingTimeline, ShowsTheDeviceCountOfTheChosenBar) {

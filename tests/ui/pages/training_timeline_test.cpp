@@ -53,9 +53,9 @@ class TrainingTimeline : public ::testing::Test {
 TEST_F(TrainingTimeline, StatesTheOverlap) {
   open(2);
   EXPECT_EQ(lab.backend.find("training/lanes/sentence")->label,
-            "Step 7 took 10.0 ms on 2 devices. The median step takes 22.9 ms. Backward still ran "
-            "during 75 % of the time from the "
-            "first full bucket to the complete sums.");
+            "Step 7 took 10.0 ms on 2 devices. The median step takes 22.9 ms. The sums were "
+            "hidden behind backward for 75 % of their time, from the first full bucket to the "
+            "complete sums.");
 }
 
 TEST_F(TrainingTimeline, NamesOfTheLanesAreWhole) {

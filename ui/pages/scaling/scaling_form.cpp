@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -155,7 +159,7 @@ void default_link_note(const Panel& p, const ScalingForm& form) {
   const std::string text = std::ranges::any_of(machine.devices, gpu)
                                ? tr("The usual link of this machine's GPU")
                                : tr("The usual link between the CPUs of several machines");
-  caption(p.ui, text);
+  footnote(p.ui, text);
   record_item(p.ui, "scaling/default_link", "text", text);
 }
 
@@ -295,8 +299,11 @@ std::string withheld_reason(const Panel& p, const ScalingForm& form) {
   return {};
 }
 
-// Computes a prediction without measuring. The tooltip says from what, or why it cannot.
-void predict_button(const Panel& p, const ScalingForm& form) {
+}  // namespace
+
+void draw_predict_button(const Panel& p, std::string_view path, std::string_view label,
+                         float width) {
+  const ScalingForm& form = p.view.forms.scaling;
   const MachineInfo& machine = p.model.machine();
   const MeasuredStep known = measured_step(p, form);
   const bool measured = static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured;
@@ -309,11 +316,34 @@ void predict_button(const Panel& p, const ScalingForm& form) {
           ? trf("Calculates again from the measured step of {}, without measuring",
                 format_seconds(*known.seconds))
           : std::string(tr("Calculates from the step time in the settings"));
-  if (button(p.ui, "scaling/predict", tr("Predict only"),
-             {.enabled = why.empty(), .hint = why.empty() ? from : why, .width = -1})) {
+  if (button(p.ui, path, label,
+             {.enabled = why.empty(), .hint = why.empty() ? from : why, .width = width})) {
     send(p, to_command(form, machine, false, known));
   }
 }
+
+bool is_of_other_settings(const Panel& p, const ScalingResults& results, ScalingMode mode) {
+  const ScalingForm& form = p.view.forms.scaling;
+  const StartScaling& then = results.request;
+  StartScaling now;
+  if (results.predicted(mode).points.empty() || runs(p, Page::Scaling)) return false;
+  if (!problem([&] { now = to_command(form, p.model.machine(), true); }).empty()) return false;
+  const auto scenario = [](const StartScaling& r) {
+    return std::tie(r.link, r.style, r.predict_devices, r.repeated_s, r.reading_s, r.training.model,
+                    r.training.batch, r.training.bucket_bytes);
+  };
+  if (scenario(now) != scenario(then)) return true;
+  const bool measured = static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured;
+  const bool given = then.compute_s || !then.reference_file.empty();
+  if (measured != (then.measure ? !given : results.basis() != nullptr)) return true;
+  if (measured) return first_device(now.training) != first_device(then.training);
+  const auto time = [](const StartScaling& r) {
+    return std::tie(r.compute_s, r.fixed_s, r.reference_file);
+  };
+  return time(now) != time(then);
+}
+
+namespace {
 
 // One line, which stays in sight however far the form extends below it.
 void form_buttons(const Panel& p, const ScalingForm& form, std::string_view error) {
@@ -323,7 +353,7 @@ void form_buttons(const Panel& p, const ScalingForm& form, std::string_view erro
     row.next();
     measure_button(p, form, error);
     row.next();
-    predict_button(p, form);
+    draw_predict_button(p, "scaling/predict", tr("Predict only"), -1);
   });
 }
 

@@ -25,7 +25,7 @@ std::string step_time_text(double seconds) {
 
 std::string spread_text(const Timing& t) {
   if (t.median_s <= 0) return tr("N/A");
-  return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
+  return trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s));
 }
 
 std::vector<Column> columns_of(bool wide) {
@@ -42,8 +42,7 @@ std::vector<Column> columns_of(bool wide) {
     columns.push_back(
         {LAB_TEXT("Waiting"), 1, true, LAB_TEXT("For the slowest device and for the process.")});
     columns.push_back({"n", 0.6F, true, LAB_TEXT("Timed steps, excluding warm-up.")});
-    columns.push_back({LAB_TEXT("p10 to p90"), 1, true,
-                       LAB_TEXT("Spread of the steps, as a share of the median.")});
+    columns.push_back({LAB_TEXT("p10 to p90"), 1.6F, true, LAB_TEXT("Spread of the steps.")});
   }
   columns.push_back({LAB_TEXT("Accuracy"), 1, true, LAB_TEXT("On the test images.")});
   columns.push_back({LAB_TEXT("State"), 1.2F, false, {}});
@@ -66,9 +65,9 @@ void measured_row(const Panel& p, const ScalingResults& results, const ScalingPo
                   bool wide) {
   table_row(p.ui);
   cell(p.ui, std::to_string(point.devices), describe(results, point));
-  cell(p.ui, step_time_text(point.step.median_s));
-  cell(p.ui, format_si(point.images_per_s, ""));
   const bool unsteady = is_unsteady(results, point);
+  cell(p.ui, step_time_text(point.step.median_s), "", point.step.unstable);
+  cell(p.ui, format_si(point.images_per_s, ""), "", point.step.unstable);
   cell(p.ui, times_text(point.speedup), "", unsteady && point.devices > 1);
   cell(p.ui, percent(point.efficiency), "", unsteady && point.devices > 1);
   if (wide) {
@@ -222,42 +221,18 @@ struct ScalingFigure {
   std::string value;
   std::string hint;
   std::string range = {};  // of varying steps, "1.41 to 1.97"; empty where they hardly vary
-  bool wide = false;       // the range is the figure
   bool marked = false;     // as unsteady or disturbed
-};
-
-// A quantity with the range of the steps, p10 to p90.
-struct RangedValue {
-  double median, low, high;
-  std::string (*text)(double);
-  bool times = false;  // shown as "1.9 times"
 };
 
 constexpr double kNarrow = 0.05;  // a range that is not worth a figure's second line
 
-// Adds the range to a figure unless it is narrow. If it is so wide that one number would mislead,
-// or `undecided` because one device may be as fast, the range is the figure. A figure from `rough`
+// Adds the range of the steps, p10 to p90, to a figure unless it is narrow. A figure from `rough`
 // steps is marked.
-void set_range(ScalingFigure& figure, const RangedValue& value, bool undecided, bool rough) {
-  const auto& [number, low, high, text, times] = value;
-  if (high - low < kNarrow * high && !undecided && !rough) return;
-  figure.marked = rough || varies_much(low, high);
-  if (text(low) == text(high)) {
-    if (figure.marked) figure.range = tr("unsteady");
-    return;
-  }
-  const std::string range = trf("{} to {}", text(low), text(high));
-  figure.wide = varies_much(low, high);
-  if (!figure.wide && !undecided) {
-    figure.range = range;
-    return;
-  }
-  const std::string median = text(number);
-  figure.range = figure.wide ? trf("unsteady, median {}", median) : trf("median {}", median);
-  figure.value = times ? trf("{} times", range) : range;
-  if (!figure.wide) return;
-  figure.hint += "\n";
-  figure.hint += tr("Unsteady: the steps vary by more than a quarter.");
+void set_range(ScalingFigure& figure, double low, double high, std::string (*text)(double),
+               bool rough) {
+  figure.marked = rough;
+  if (high - low < kNarrow * high && !rough) return;
+  figure.range = text(low) == text(high) ? tr("unsteady") : trf("{} to {}", text(low), text(high));
 }
 
 // A single device has no speed-up.
@@ -274,7 +249,7 @@ std::vector<ScalingFigure> figures_of(const ScalingPoint& one, bool rough) {
   };
   figures[0].range = trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s));
   if (t.p10_s > 0) figures[1].range = trf("{} to {}", rate(t.p90_s), rate(t.p10_s));
-  for (ScalingFigure& figure : figures) figure.marked = rough || is_unsteady(t);
+  for (ScalingFigure& figure : figures) figure.marked = rough;
   return figures;
 }
 
@@ -293,13 +268,8 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
       {"scaling/figure/hidden", tr("all-reduce hidden"),
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};
-  const bool undecided = curve.speedup_low[at] < 1 && curve.speedup_high[at] > 1;
-  set_range(figures[0],
-            {best.speedup, curve.speedup_low[at], curve.speedup_high[at], times_text, true},
-            undecided, rough);
-  set_range(figures[1],
-            {best.efficiency, curve.efficiency_low[at], curve.efficiency_high[at], percent},
-            undecided, rough);
+  set_range(figures[0], curve.speedup_low[at], curve.speedup_high[at], times_text, rough);
+  set_range(figures[1], curve.efficiency_low[at], curve.efficiency_high[at], percent, rough);
   if (rough) figures.pop_back();
   return figures;
 }
@@ -339,13 +309,10 @@ std::vector<ScalingFigure> predicted_figures(const ScalingResults& results, Scal
       {"scaling/figure/prediction", tr("speed-up"), trf("{} times", times_text(most.speedup)),
        hint},
       {"scaling/figure/predicted_efficiency", tr("efficiency"), percent(most.efficiency), hint}};
-  const double low = predicted.speedup_low.back(), high = predicted.speedup_high.back();
-  const bool undecided = low < 1 && high > 1;
-  set_range(figures[0], {most.speedup, low, high, times_text, true}, undecided, rough);
-  set_range(
-      figures[1],
-      {most.efficiency, predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent},
-      undecided, rough);
+  set_range(figures[0], predicted.speedup_low.back(), predicted.speedup_high.back(), times_text,
+            rough);
+  set_range(figures[1], predicted.efficiency_low.back(), predicted.efficiency_high.back(), percent,
+            rough);
   const std::optional<ModelMiss> miss = worst_miss(results.checked(mode).points);
   if (miss && !too_unsteady_to_check(results, mode)) {
     figures.push_back({"scaling/figure/check", tr("model's error"), percent(std::abs(miss->share)),
@@ -371,9 +338,8 @@ void range_caption(const Panel& p, const std::string& range, bool marked) {
 }
 
 void draw_figures(const Panel& p, const std::vector<ScalingFigure>& figures) {
-  const bool wide = std::ranges::any_of(figures, &ScalingFigure::wide);
-  const float least = wide ? 150 : 120;  // units
-  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / least));
+  constexpr float kLeast = 120;  // units
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, width_left(p) / kLeast));
   const std::size_t columns =
       std::min({std::size_t{3}, fit, std::max<std::size_t>(2, figures.size())});
   for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -426,13 +392,25 @@ void measure_buttons(const Panel& p, const StartScaling& request) {
   }
 }
 
-void type_step_button(const Panel& p) {
-  if (button(p.ui, "scaling/type_step", tr("Type in the step time"),
-             {.hint = tr("Predicts from a step time of one device that you enter under "
-                         "Prediction in the settings"),
-              .width = 0})) {
+// In place of a withheld prediction.
+void withheld_state(const Panel& p, std::string_view sentence) {
+  const std::string_view label = runs(p, Page::Scaling) ? "" : tr("Type in the step time");
+  if (empty_state(p.ui, "scaling/type_step", sentence, label)) {
     p.view.forms.scaling.compute_time = static_cast<int>(ComputeTime::Typed);
   }
+}
+
+// Above a prediction that the form's settings would change.
+void other_settings_note(const Panel& p, const StartScaling& request) {
+  const std::string text =
+      trf("For other settings: {}, batch {}, {} over {}.", model_title(request.training.model),
+          request.training.batch, devices_text(request.predict_devices), link_title(request.link));
+  Row row(p.ui, {1, -button_width(p.ui, tr("Predict again"))});
+  row.next();
+  body(p.ui, text);
+  record_item(p.ui, "scaling/other_settings", "text", text);
+  row.next();
+  draw_predict_button(p, "scaling/predict_again", tr("Predict again"), 0);
 }
 
 void measured_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
@@ -473,12 +451,17 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
     muted(p.ui, tr("Follows when all device counts are measured."));
     return;
   }
+  if (!results.withheld(mode).empty()) return withheld_state(p, texts.predicted);
+  const bool other = is_of_other_settings(p, results, mode);
+  if (other) other_settings_note(p, results.request);
+  const float alpha = ImGui::GetStyle().Alpha;
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, other ? alpha * kOtherSettingsAlpha : alpha);
   draw_figures(p, predicted_figures(results, mode, texts.rough_basis));
   const std::string fastest = texts.rough_basis ? "" : fastest_sentence(results.predicted(mode));
   say(p, "scaling/predicted_fastest", fastest, true);
   say(p, "scaling/prediction", texts.predicted, fastest.empty());
   say(p, "scaling/model_error", model_error_sentence(results, mode), false);
-  if (!results.withheld(mode).empty() && !runs(p, Page::Scaling)) type_step_button(p);
+  ImGui::PopStyleVar();
 }
 
 // "+0.12 points"
@@ -538,7 +521,6 @@ void scaling_results(const Panel& p) {
   if (shows_last_run(all, tabs)) outcome_notes(p, Page::Scaling);
   if (shown(kept).empty()) {
     empty_card(p);
-    draw_model_check(p);
     return;
   }
   const ScalingMode mode = mode_of(p, shown(kept));
@@ -555,7 +537,7 @@ void scaling_results(const Panel& p) {
   }
   draw_scaling_timeline(p, kept, mode);
   draw_scaling_table(p, kept, mode);
-  draw_model_check(p);
+  if (shown(kept).has_prediction()) draw_model_check(p);
 }
 
 }  // namespace

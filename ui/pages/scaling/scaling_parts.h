@@ -1,6 +1,7 @@
 #pragma once
 // The cards of the Scaling page and their texts. For use inside ui/pages only.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/model/device_tracks.h"
@@ -27,6 +28,14 @@ int timeline_devices(const ScalingForm& form, const ScalingResults& results, Sca
 // The model's predictions of published figures.
 void draw_model_check(const Panel& p);
 
+// Computes a prediction from the form without measuring; a width as of button(). The tooltip says
+// from what, or why it cannot.
+void draw_predict_button(const Panel& p, std::string_view path, std::string_view label,
+                         float width);
+// Whether the form's settings would give another prediction than the one of the results.
+bool is_of_other_settings(const Panel& p, const ScalingResults& results, ScalingMode mode);
+inline constexpr float kOtherSettingsAlpha = 0.4F;  // of such a prediction
+
 // Returns the point with the most devices among those with separate cores per device; if there is
 // none, the point with the most devices; null if nothing was measured.
 const ScalingPoint* best_point(const ScalingCurve& curve);
@@ -49,13 +58,12 @@ std::string accuracy_sentence(const ScalingCurve& curve);
 struct ScalingTexts {
   // What makes the measured figures rough: other programs or unsteady steps; empty if nothing does.
   std::string rough;
-  // The measured times; empty if there are none. Of rough figures, only differences above the
-  // spread of the steps are explained.
+  // The measured times; empty if there are none. Rough figures are not explained.
   std::vector<std::string> measured;
   // What limits the prediction for the most devices and what it is based on, or why it is withheld
   // and what to do; empty if there is none.
   std::string predicted;
-  // Whether the prediction rests on a disturbed or unsteady step: no limit is named then.
+  // Whether the prediction rests on an unsteady step: no limit is named then.
   bool rough_basis = false;
 };
 ScalingTexts scaling_texts(const ScalingResults& results, ScalingMode mode);

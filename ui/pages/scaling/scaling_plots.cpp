@@ -119,6 +119,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, mode, figure);
     s.label = s.note = tr("prediction");
+    if (is_of_other_settings(p, results, mode)) s.alpha = kOtherSettingsAlpha;
     s.marker = plot::Marker::Diamond;
     s.low = figure == Quantity::Speedup ? curve.speedup_low : curve.efficiency_low;
     s.high = figure == Quantity::Speedup ? curve.speedup_high : curve.efficiency_high;
@@ -184,22 +185,6 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   return s;
 }
 
-// Starts the axis at 0.5 if all values are above 0.6, to resolve differences of a few percent.
-double efficiency_floor(const Kept<ScalingResults>& kept, ScalingMode mode) {
-  const ScalingResults& results = shown(kept);
-  double least = 1;
-  const auto include = [&](const Column64& efficiency) {
-    for (const double e : efficiency) least = std::min(least, e);
-  };
-  if (const ScalingResults* before = drawn_previous(kept)) {
-    include(before->measured(mode).efficiency);
-  }
-  include(results.measured(mode).efficiency_low);
-  include(results.predicted(mode).efficiency_low);
-  if (results.withheld(mode).empty()) include(results.checked(mode).efficiency);
-  return least > 0.6 ? 0.5 : 0;
-}
-
 // Counts, and speed-ups, up to four are read more exactly on a linear axis.
 plot::Scale devices_scale(const Kept<ScalingResults>& kept, ScalingMode mode) {
   double most = most_devices(shown(kept), mode);
@@ -213,15 +198,16 @@ plot::Axis devices_axis(const Kept<ScalingResults>& kept, ScalingMode mode) {
   return {.label = tr("devices"), .scale = devices_scale(kept, mode), .whole = true};
 }
 
-// Empty unless error bars extend far beyond all lines, the ideal one among them: then where the
-// axis ends and cuts them off.
-std::optional<double> axis_end(std::span<const plot::Series> series) {
-  constexpr double kRoom = 1.25;
+// Where the axis ends: at `usual` if all values fit; where error bars extend far beyond all lines,
+// the ideal one among them, it cuts them off. Empty otherwise.
+std::optional<double> axis_end(std::span<const plot::Series> series, double usual) {
+  constexpr double kRoom = 1.25, kMarker = 1.05;
   double line = 0, bar = 0;
   for (const plot::Series& s : series) {
     for (const double y : s.y) line = std::fmax(line, y);
     for (const double high : s.high) bar = std::fmax(bar, high);
   }
+  if (std::max(line, bar) <= kMarker * usual) return kMarker * usual;
   return bar > kRoom * line ? std::optional(kRoom * line) : std::nullopt;
 }
 
@@ -246,7 +232,7 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
   add_previous(p, kept, mode, what.figure, series);
   add_calculated(p, results, mode, what.figure, series);
   add_measured(p, results, mode, what.figure, drawn, series);
-  y.max = axis_end(series);
+  y.max = axis_end(series, what.figure == Quantity::Efficiency ? 1 : 0);
   plot::draw(p.ui, what.plot, {.x = devices_axis(kept, mode), .y = y}, series,
              {.height = 270,
               .grows = true,
@@ -276,7 +262,7 @@ void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMo
                .title = tr("Efficiency over devices"),
                .hint = tr("Speed-up divided by the number of devices: 100 % is ideal."),
                .plot = "scaling/plot/efficiency"},
-              {.label = tr("efficiency"), .min = efficiency_floor(kept, mode), .percent = true});
+              {.label = tr("efficiency"), .min = 0, .percent = true});
 }
 
 }  // namespace

@@ -25,13 +25,15 @@ struct Line {
   double ideal_s = 0;  // one device's step divided evenly; 0: unknown
   StepParts parts;
   double beside_s = 0;  // predicted hidden all-reduce, overlapped with computation
-  bool predicted = false;
-  bool recorded = false;  // a step, for the timeline
-  std::string text;       // tooltip
+  bool predicted = false, pale = false;
+  bool recorded = false;    // a step, for the timeline
+  std::string spread = {};  // of unsteady steps, "±20 %", which mark the line
+  std::string text;         // tooltip
 };
 
-// Returns each device count once, ascending; measurements take precedence over predictions.
-std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
+// Returns each device count once, ascending; measurements take precedence over predictions, which
+// are pale if they are of `other` settings.
+std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode, bool other) {
   std::vector<Line> lines;
   const ScalingCurve& measured = results.measured(mode);
   const PredictedCurve& predicted = results.predicted(mode);
@@ -40,13 +42,16 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
   };
   for (const ScalingPoint& point : measured.points) {
     const ScalingPoint* one = measured.at(1);
+    const bool rough = point.step.unstable || results.others > 0;
     lines.push_back({.devices = point.devices,
                      .step_s = point.step.median_s,
                      .ideal_s = one == nullptr ? 0 : ideal(one->step.median_s, point.devices),
                      .parts = parts_of(point),
                      .beside_s = 0,
                      .predicted = false,
+                     .pale = false,
                      .recorded = results.step(mode, point.devices) != nullptr,
+                     .spread = rough ? half_spread(point.step) : "",
                      .text = describe(results, point)});
   }
   for (const ScalingPrediction& point : predicted.points) {
@@ -58,7 +63,9 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
                      .parts = parts_of(point),
                      .beside_s = point.split.all_reduce_s - point.split.exposed_s,
                      .predicted = true,
+                     .pale = other,
                      .recorded = false,
+                     .spread = {},
                      .text = describe(results, point)});
   }
   std::stable_sort(lines.begin(), lines.end(),
@@ -69,6 +76,12 @@ std::vector<Line> lines_of(const ScalingResults& results, ScalingMode mode) {
 std::string name_text(const Line& line) {
   const std::string devices = devices_text(line.devices);
   return line.predicted ? trf("{}, predicted", devices) : devices;
+}
+
+// "7.49 ms", "7.49 ms (±20 %)"
+std::string value_text(const Line& line) {
+  const std::string step = format_seconds(line.step_s);
+  return line.spread.empty() ? step : fmt::format("{} ({})", step, line.spread);
 }
 
 // Below the parts, in the tooltip.
@@ -93,6 +106,8 @@ struct Bars {
   double full_s;  // seconds represented by the full width
 };
 
+constexpr float kMark = kWarningSide + 4;  // units from the left edge of the mark to the value
+
 void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& bars, bool chosen) {
   const Ui& ui = p.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -103,9 +118,10 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float text = middle - font->FontSize / 2;
   draw_text_fitted(list, font, {item.min.x + ui.px(4), text}, bars.left - item.min.x - ui.px(12),
                    ui.theme->text, name_text(line));
-  const std::string value = format_seconds(line.step_s);
-  const float wide = text_size(font, value).x;
-  draw_text(list, font, {item.max.x - ui.px(4) - wide, text}, ui.theme->text, value);
+  const std::string value = value_text(line);
+  const float value_left = item.max.x - ui.px(4) - text_size(font, value).x;
+  draw_text(list, font, {value_left, text}, ui.theme->text, value);
+  if (!line.spread.empty()) draw_warning(ui, {value_left - ui.px(kMark), middle});
   const float half = std::round((item.max.y - item.min.y) * 0.29F);
   draw_step_parts(ui,
                   {.left = bars.left,
@@ -195,10 +211,11 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t coun
   double longest_s = 0;
   for (const Line& line : lines) {
     name = std::max(name, text_size(font, name_text(line)).x + ui.px(20));
-    value = std::max(value, text_size(font, format_seconds(line.step_s)).x + ui.px(16));
+    const float mark = line.spread.empty() ? 0 : kMark;
+    value = std::max(value, text_size(font, value_text(line)).x + ui.px(16 + mark));
     longest_s = std::max({longest_s, line.parts.sum(), line.ideal_s});
   }
-  const float width = ImGui::GetContentRegionAvail().x;
+  const float width = ImGui::GetContentRegionAvail().x, alpha = ImGui::GetStyle().Alpha;
   name = std::min(name, width * 0.4F);
   const float height = line_height(p, count);
   grown_in_card(ui, ui.px((height - kLine) * static_cast<float>(count)));
@@ -211,12 +228,14 @@ void draw_lines(const Panel& p, const std::vector<Line>& lines, std::size_t coun
     if (by_share) line.ideal_s = 0;
     const Bars bars{item.min.x + name, item.max.x - value, by_share ? line.parts.sum() : longest_s};
     const bool shown = line.recorded && line.devices == chosen;
+    ImGui::PushStyleVar(ImGuiStyleVar_Alpha, line.pale ? alpha * kOtherSettingsAlpha : alpha);
     draw_line(p, item, line, bars, shown);
+    ImGui::PopStyleVar();
     if (line.recorded && item.pressed) choose_timeline(p, line.devices);
     std::string text = line.text;
     for (const StepPart part : kStepParts) add_row(text, name_of(part), part_text(line, part));
     hint(ui, text + record_text(line, shown));
-    record(ui, item, path, "bar", name_text(line), format_seconds(line.step_s));
+    record(ui, item, path, "bar", name_text(line), value_text(line));
   }
   const ImVec2 place = ImGui::GetCursorScreenPos();
   for (std::size_t i = lines.size(); i < count; ++i) ImGui::Dummy({width, ui.px(height)});
@@ -242,7 +261,7 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
                   "predicted."),
        .dimmed = is_old(kept)});
   if (!card) return;
-  const std::vector<Line> lines = lines_of(results, mode);
+  const std::vector<Line> lines = lines_of(results, mode, is_of_other_settings(p, results, mode));
   if (lines.empty()) {
     muted(p.ui, tr("Measuring the first device count."));
     return;

@@ -119,6 +119,12 @@ double ideal_share(const ScalingPoint& point) {
 std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
   const bool weak = point.mode == ScalingMode::Weak;
   const double ideal_s = ideal_share(point) * one.step.median_s;
+  constexpr double kEqual = 0.01;  // less than what is known of a median
+  if (std::abs(point.step.median_s - ideal_s) < kEqual * ideal_s) {
+    const std::string time = format_seconds(point.step.median_s);
+    return weak ? trf("A step takes {}, as long as on one device.", time)
+                : trf("The step divides evenly: it takes {}.", time);
+  }
   const StepTicks ticks(point.step.median_s);
   const std::int64_t step = ticks.of(point.step.median_s), ideal = ticks.of(ideal_s);
   const StepParts taken = parts_of(point);
@@ -132,42 +138,6 @@ std::string missing_sentence(const ScalingPoint& one, const ScalingPoint& point)
                                        ticks.text(step), ticks.text(ideal));
   const std::string sum = sum_sentence(lost, ticks, weak);
   return sum.empty() ? takes : takes + " " + sum;
-}
-
-double spread_s(const Timing& step) {
-  return step.p90_s - step.p10_s;
-}
-
-// The same for rough figures: names only what exceeds the spread of the steps.
-std::string rough_missing_sentence(const ScalingPoint& one, const ScalingPoint& point) {
-  const bool weak = point.mode == ScalingMode::Weak;
-  const double ideal_s = ideal_share(point) * one.step.median_s, step_s = point.step.median_s;
-  const double spread = std::max(spread_s(point.step), ideal_share(point) * spread_s(one.step));
-  const std::string step = format_seconds(step_s), ideal = format_seconds(ideal_s);
-  const std::string takes =
-      weak ? trf("A step takes {}; one device takes {} for its images.", step, ideal)
-           : trf("A step takes {}; divided evenly it would take {}.", step, ideal);
-  if (std::abs(step_s - ideal_s) <= spread) {
-    return takes + " " +
-           trf("The difference is smaller than the {} by which the steps vary.",
-               format_seconds(spread));
-  }
-  std::vector<std::string> causes;
-  const StepParts taken = parts_of(point);
-  if (taken.exposed_s > spread) {
-    causes.push_back(trf("{} of exposed all-reduce", format_seconds(taken.exposed_s)));
-  }
-  if (taken.wait_s > spread) {
-    causes.push_back(trf("{} of waiting for the slowest device", format_seconds(taken.wait_s)));
-  }
-  if (causes.empty()) {
-    return takes + " " +
-           trf("Each cause is smaller than the {} by which the steps vary.",
-               format_seconds(spread));
-  }
-  return takes + " " +
-         trf("More than the {} by which the steps vary: {}.", format_seconds(spread),
-             list_text(causes));
 }
 
 std::string steps_took(const ScalingPoint& point) {
@@ -248,7 +218,7 @@ std::string fastest_sentence(const ScalingCurve& curve) {
   const std::string most = devices_text(last->devices), slower = times_text(last->speedup);
   const auto at = static_cast<std::size_t>(last - curve.points.data());
   const double low = curve.speedup_low[at], high = curve.speedup_high[at];
-  if (varies_much(low, high) && high >= fastest->speedup) {
+  if (curve.is_unsteady(at)) {
     return trf("No conclusion: the steps put {} between {} and {} times the speed of one.", most,
                times_text(low), times_text(high));
   }
@@ -292,10 +262,9 @@ std::string rough_sentence(const ScalingResults& results, ScalingMode mode) {
         "Measure again when the machine is quiet.",
         percent(results.others));
   }
-  const bool varies = best->devices > 1 && (best->step.unstable || curve.is_unsteady(at));
-  if (!varies && (one == nullptr || !one->step.unstable)) return "";
-  return trf("The run was unsteady: {}. Stop other programs, or measure more steps.",
-             steps_took(varies ? *best : *one));
+  if (!curve.is_unsteady(at)) return "";
+  return trf("The run was unsteady: {}. Measure more steps.",
+             steps_took(best->step.unstable ? *best : *one));
 }
 
 }  // namespace
@@ -333,8 +302,8 @@ std::vector<std::string> measured_sentences(const ScalingResults& results, Scali
     const bool several =
         curve.points.size() > 1 || results.measured_with.training.devices.size() > 1;
     say(alone_sentence(*best, several));
-  } else if (one != nullptr && !best->shares_cores) {
-    say(rough.empty() ? missing_sentence(*one, *best) : rough_missing_sentence(*one, *best));
+  } else if (one != nullptr && !best->shares_cores && rough.empty()) {
+    say(missing_sentence(*one, *best));
   }
   say(shared_sentence(curve));
   return sentences;
@@ -377,14 +346,14 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 std::string withheld_advice(bool rough) {
   return !rough ? tr("Measure again with a larger batch, whose steps the model explains better, or "
                      "type in the step time of one device.")
-                : tr("The run was not steady enough to check the model: measure again when the "
-                     "machine is quiet, or type in the step time of one device.");
+                : tr("The run was not steady enough to check the model: measure again, or type in "
+                     "the step time of one device.");
 }
 
-// Whether the prediction rests on a step of one device that was disturbed or unsteady.
+// Whether the prediction rests on a step of one device that was unsteady.
 bool has_rough_basis(const ScalingResults& results) {
   const ScalingPoint* const one = results.basis();
-  return one != nullptr && (results.others > 0 || is_unsteady(one->step));
+  return one != nullptr && one->step.unstable;
 }
 
 // What the prediction for the most devices loses, and where.
@@ -415,9 +384,7 @@ std::string prediction_sentence(const ScalingResults& results, ScalingMode mode,
   const ScalingPrediction& p = curve.points.back();
   std::vector<std::string> said;
   if (has_rough_basis(results)) {
-    said.emplace_back(
-        tr("Too unsteady to name a limit: the step of one device varied, or other programs took "
-           "the cores meanwhile."));
+    said.emplace_back(tr("The step of one device was too unsteady to name a limit."));
   } else {
     said = lost_sentences(results, mode, p);
   }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "compute/core/units.h"
 
@@ -207,6 +209,19 @@ std::string fixed(double value, int decimals) {
   return text;
 }
 
+// Where a label has groups of digits, those of four digits have them as well: "5,000" and "15,000".
+void group_alike(std::vector<Tick>& ticks) {
+  const auto is_grouped = [](const Tick& t) { return t.label.find(',') != std::string::npos; };
+  if (std::ranges::none_of(ticks, is_grouped)) return;
+  constexpr std::size_t kDigits = 4;
+  for (Tick& t : ticks) {
+    const std::size_t first = t.label.starts_with('-') ? 1 : 0;
+    const std::size_t end =
+        std::min(t.label.find_first_not_of("0123456789", first), t.label.size());
+    if (!is_grouped(t) && end - first == kDigits) t.label.insert(first + 1, ",");
+  }
+}
+
 std::string significant(double value) {
   return group_digits(fmt::format("{:.5g}", value));
 }
@@ -268,6 +283,7 @@ Ticks linear(const TickRequest& r) {
       if (!with_unit && !prefix.name.empty() && t.value != 0) t.label.append(prefix.name);
     }
   }
+  group_alike(out.ticks);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cfloat>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "ui/plot/frame.h"
@@ -225,19 +226,28 @@ void vertical_line(const Frame& f, double x) {
                                       std::max(1.0F, std::floor(f.ui.scale)));
 }
 
+// The point of a series, which has some, that is nearest to x.
+std::size_t index_near(const Series& s, double x) {
+  const auto xs = s.x.first(std::min(s.x.size(), s.y.size()));
+  auto at = std::lower_bound(xs.begin(), xs.end(), x);
+  if (at == xs.end() || (at != xs.begin() && x - *(at - 1) < *at - x)) --at;
+  return static_cast<std::size_t>(at - xs.begin());
+}
+
+constexpr float kPale = 0.6F;  // raw data behind a curve have a lower alpha
+
 // A dot on each curve at the cursor position of another plot.
 void cursor_dots(const Frame& f, double x) {
   if (!can_show(f.x.scale, x) || x < f.x.range.min || x > f.x.range.max) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const Curve& c : f.curves) {
     const Series& s = *c.series;
-    if (s.bars || s.alpha < 0.6F) continue;
+    if (s.bars || s.alpha < kPale) continue;
     const auto xs = s.x.first(std::min(s.x.size(), s.y.size()));
-    auto at = std::lower_bound(xs.begin(), xs.end(), x);
-    if (at == xs.end() || (at != xs.begin() && x - *(at - 1) < *at - x)) --at;
-    const double y = s.y[static_cast<std::size_t>(at - xs.begin())];
-    if (!can_show(f.y.scale, y) || !can_show(f.x.scale, *at)) continue;
-    const ImVec2 p(f.x.pixel(*at), f.y.pixel(y));
+    const std::size_t at = index_near(s, x);
+    const double y = s.y[at];
+    if (!can_show(f.y.scale, y) || !can_show(f.x.scale, xs[at])) continue;
+    const ImVec2 p(f.x.pixel(xs[at]), f.y.pixel(y));
     if (p.x < f.area_min.x || p.x > f.area_max.x || p.y < f.area_min.y || p.y > f.area_max.y) {
       continue;
     }
@@ -255,7 +265,7 @@ std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
   float best = FLT_MAX;
   for (const Curve& c : f.curves) {
     // Pale raw data yields to the curve drawn on top of it.
-    const float weight = c.series->alpha < 0.6F ? 2.25F : 1;
+    const float weight = c.series->alpha < kPale ? 2.25F : 1;
     const float most = best / weight;
     const Candidate candidate = nearest_in(f, c.line->points, mouse, f.ui.px(kReach), most);
     if (candidate.distance >= most) continue;
@@ -280,6 +290,23 @@ std::string describe(const Frame& f, const Pick& pick) {
                 value_text(f.axes.y, s.high[pick.point])));
   }
   return text;
+}
+
+// Adds a row for each curve that has a value at x, if there are several, and returns them.
+std::vector<const Series*> add_all(const Frame& f, double x, std::string& text) {
+  std::vector<const Series*> listed;
+  std::string rows;
+  for (const Curve& c : f.curves) {
+    const Series& s = *c.series;
+    if (s.bars || s.alpha < kPale || x > s.x[std::min(s.x.size(), s.y.size()) - 1]) continue;
+    const double y = s.y[index_near(s, x)];
+    if (!std::isfinite(y)) continue;
+    listed.push_back(&s);
+    add_row(rows, s.label, value_text(f.axes.y, y));
+  }
+  if (listed.size() < 2) return {};
+  text.append("\n\n").append(rows);
+  return listed;
 }
 
 // Beside the pointer and the point, on the side where the plot has more room.
@@ -313,11 +340,25 @@ void tooltip(Frame& f) {
   Ui& ui = f.ui;
   draw_marker(ImGui::GetWindowDrawList(), Marker::Circle, pick->at, ui.px(4.5F), s.color,
               ui.theme->card);
-  const std::string text = describe(f, *pick), path = f.path + "/tooltip";
-  const Tooltip tip{
-      .text = text, .path = path, .label = s.label, .mark = ui.px(24), .draw_mark = [&](ImVec2 at) {
-        draw_swatch(f, s, at, ui.px(16), s.color);
-      }};
+  std::string text = describe(f, *pick);
+  const auto own_rows = static_cast<std::size_t>(std::ranges::count(text, '\t'));
+  std::vector<const Series*> all;
+  if (f.options.lists_all) all = add_all(f, s.x[pick->point], text);
+  const std::string path = f.path + "/tooltip";
+  const auto swatch = [&](const Series& one, ImVec2 at) {
+    draw_swatch(f, one, at, ui.px(16), one.color);
+  };
+  const Tooltip tip{.text = text,
+                    .path = path,
+                    .label = s.label,
+                    .mark = ui.px(24),
+                    .draw_mark = [&](ImVec2 at) { swatch(s, at); },
+                    .draw_row_mark =
+                        [&](std::size_t row, ImVec2 at) {
+                          if (row >= own_rows && row - own_rows < all.size()) {
+                            swatch(*all[row - own_rows], at);
+                          }
+                        }};
   show_tooltip(ui, tip, tip_corner(f, pick->at, tooltip_size(ui, tip)));
 }
 

@@ -108,6 +108,7 @@ struct Options {
   std::span<const Band> bands = {};  // ascending; labelled, with a line at each end
   std::string_view empty_text = {};  // shown in the centre if there is no data
   bool legend = true;
+  bool lists_all = false;  // the tooltip has the values of all curves at the point, if several
   bool dimmed = false;
 };
 

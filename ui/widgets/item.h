@@ -92,6 +92,7 @@ struct Tooltip {
   std::string_view path = "tooltip", label = {};  // as recorded
   float mark = 0;  // pixels free on the left, for what `draw_mark` draws beside the first line
   std::function<void(ImVec2 left_middle)> draw_mark = {};
+  std::function<void(std::size_t row, ImVec2 left_middle)> draw_row_mark = {};  // beside each row
 };
 ImVec2 tooltip_size(const Ui& ui, const Tooltip& tooltip);
 // Shows it immediately, at the pointer unless there is a position, and records it.

@@ -74,6 +74,7 @@ struct TextBlock {
 
 struct TooltipLayout {
   std::vector<TextBlock> blocks;
+  std::vector<float> rows;  // the middle of the first line of each
   ImVec2 size{0, 0};
 
   // Returns the size of the text, wrapped at `width`.
@@ -132,6 +133,7 @@ TooltipLayout layout_of(const Ui& ui, const Tooltip& tooltip) {
       pos.y += ui.px(part.starts_paragraph ? kParagraphGap : rows ? kRowGap : kPartGap);
     }
     if (part.kind == TextPart::Kind::Row) {
+      layout.rows.push_back(pos.y + ui.fonts.caption->FontSize / 2);
       pos.y += add_row_at(ui, layout, columns, part, pos);
     } else {
       ImFont* font = part.kind == TextPart::Kind::Title ? ui.fonts.strong : ui.fonts.caption;
@@ -153,6 +155,9 @@ void draw_layout(const Tooltip& tooltip, const TooltipLayout& layout) {
     const ImVec2 at(std::round(origin.x + block.pos.x), std::round(origin.y + block.pos.y));
     list->AddText(block.font, block.font->FontSize, at, styled(block.color), block.lines.data(),
                   block.lines.data() + block.lines.size());
+  }
+  for (std::size_t i = 0; tooltip.draw_row_mark && i < layout.rows.size(); ++i) {
+    tooltip.draw_row_mark(i, {origin.x, origin.y + layout.rows[i]});
   }
   if (!tooltip.draw_mark || layout.blocks.empty()) return;
   tooltip.draw_mark({origin.x, origin.y + layout.blocks.front().font->FontSize / 2});

@@ -120,6 +120,13 @@ TEST(Ticks, LinearStepsAreRoundWithOnePrefix) {
   EXPECT_EQ(t.unit, "GFLOP/s");
 }
 
+TEST(Ticks, DigitsAreGroupedAlike) {
+  EXPECT_EQ(labels(make_ticks({.range = {0, 15000}, .max_labels = 4})),
+            (Labels{"0", "5,000", "10,000", "15,000"}));
+  EXPECT_EQ(labels(make_ticks({.range = {0, 4000}, .max_labels = 3})),
+            (Labels{"0", "2000", "4000"}));
+}
+
 TEST(Ticks, SmallNumbersKeepTheirDecimals) {
   EXPECT_EQ(labels(make_ticks({.range = {0, 0.01}, .max_labels = 3})),
             (Labels{"0.000", "0.005", "0.010"}));

@@ -283,6 +283,7 @@ void Model::on(const Event& e, const CoresShared& p) {
   if (job_->page == Page::Scaling && scaling_.now().request.measure) {
     scaling_.now().others = p.others;
   }
+  if (!runs_.empty() && runs_.back().id() == e.job) runs_.back().add(p);
 }
 
 void Model::on(const Event& e, const Progress& p) {
@@ -573,6 +574,8 @@ bool Model::is_job_unsteady() {
     case Page::Transfers: return is_unsteady(transfers_.now());
     case Page::Matmul: return is_unsteady(matmul_.now());
     case Page::Scaling: return is_unsteady(scaling_.now());
+    case Page::Training:
+      return !runs_.empty() && runs_.back().id() == job_->id && runs_.back().is_speed_disturbed();
     case Page::Learn: {
       const auto& command = state(Page::Learn).command;
       const auto* lesson = command ? std::get_if<StartLesson>(&*command) : nullptr;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/model/run_estimate.h"
+
 namespace lab::ui {
 namespace {
 
@@ -25,6 +27,12 @@ double epoch_s(const StartTraining& r, double images_per_s, double test_images_p
          static_cast<double>(test_images(r)) / test_images_per_s;
 }
 
+// Similar enough for a rough estimate.
+bool same_network(const StartTraining& a, const StartTraining& b) {
+  return a.model == b.model && a.width == b.width && a.devices == b.devices &&
+         a.kernels == b.kernels && a.dtype == b.dtype;
+}
+
 }  // namespace
 
 bool equally_fast(const StartTraining& a, const StartTraining& b) {
@@ -43,17 +51,28 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
   if (!std::ranges::all_of(request.devices, is_timed)) return {};
   const auto probe = std::ranges::find_if(
       rates, [&](const TrainingRate& rate) { return equally_fast(rate.request, request); });
-  const auto run = std::find_if(runs.rbegin(), runs.rend(), [&](const TrainingRun& one) {
-    return !one.restored() && one.steps().size() >= kLeastSteps &&
-           equally_fast(one.request(), request);
+  const auto newest = [&](const auto& is_alike) {
+    return std::find_if(runs.rbegin(), runs.rend(), [&](const TrainingRun& one) {
+      return one.steps().size() >= kLeastSteps && is_alike(one);
+    });
+  };
+  const auto speed_of = [](const TrainingRun& run) {
+    return run.done() ? run.done()->images_per_s : run.steps().images_per_s_smooth.back();
+  };
+  const auto run = newest([&](const TrainingRun& one) {
+    return !one.restored() && equally_fast(one.request(), request);
   });
   TrainingEstimate estimate;
   if (run != runs.rend()) {
-    estimate.images_per_s =
-        run->done() ? run->done()->images_per_s : run->steps().images_per_s_smooth.back();
+    estimate.images_per_s = speed_of(*run);
   } else if (probe != rates.end()) {
     estimate.probed = true;
     estimate.images_per_s = probe->images_per_s;
+  } else if (const auto similar = newest(
+                 [&](const TrainingRun& one) { return same_network(one.request(), request); });
+             similar != runs.rend()) {
+    estimate.similar = true;
+    estimate.images_per_s = speed_of(*similar);
   }
   if (estimate.images_per_s <= 0) return {};
   const double test_images_per_s = probe != rates.end() && probe->test_images_per_s > 0
@@ -69,6 +88,14 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
     estimate.most_s = seconds(probe->slow_images_per_s);
   }
   return estimate;
+}
+
+double typical_training_s(const StartTraining& request, const DeviceInfo& device) {
+  const double images = static_cast<double>(request.epochs) *
+                        static_cast<double>(train_images(request) + test_images(request));
+  const double steps = images / static_cast<double>(std::max<std::int64_t>(request.batch, 1));
+  const auto devices = static_cast<double>(std::max<std::size_t>(request.devices.size(), 1));
+  return steps * typical_step_s(request, device) / devices;
 }
 
 double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request) {

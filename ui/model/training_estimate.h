@@ -17,16 +17,20 @@ struct TrainingEstimate {
   // The same at the speeds of the fastest and the slowest tenth of a probe's steps; both are
   // `seconds` after a training.
   double least_s = 0, most_s = 0;
-  bool probed = false;  // from a probe; otherwise from an earlier training
+  bool probed = false;   // from a probe; otherwise from an earlier training
+  bool similar = false;  // which had other settings, or was in an earlier session
   double images_per_s = 0;
 };
 
-// From the newest training of this session that is equally fast, since the machine may have been
-// another one before, otherwise from a probe; empty if there is neither.
+// From the newest training of this session that is equally fast, otherwise from a probe, otherwise
+// from the newest training of the same network on the same devices; empty if there is none.
 // `request` is the form's, by to_command().
 std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
                                             const std::deque<TrainingRun>& runs,
                                             const std::vector<TrainingRate>& rates);
+
+// The same at a typical speed, where nothing was measured. `device`: the first of the request.
+double typical_training_s(const StartTraining& request, const DeviceInfo& device);
 
 // Changes epochs, then the width of resnet18, then the number of synthetic images until the
 // training fits into `seconds`. Returns the seconds that it then takes: more than `seconds` if

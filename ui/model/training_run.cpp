@@ -140,6 +140,16 @@ bool is_short(std::string_view key) {
   return std::ranges::find(kShort, key) != kShort.end();
 }
 
+// "1,2" as "1, 2".
+std::string spaced(const std::string& list) {
+  std::string text;
+  for (const char c : list) {
+    text += c;
+    if (c == ',') text += ' ';
+  }
+  return text;
+}
+
 // "lr 0.3": the option and its value, without quotes and brackets; others in words, "Training
 // images: 6000".
 std::string short_setting(const RequestField& field, const FieldJson& value) {
@@ -147,6 +157,7 @@ std::string short_setting(const RequestField& field, const FieldJson& value) {
     return fmt::format("{} {}", field.key, model_title(value.get<std::string>()));
   }
   std::string text = setting_text(field, value);
+  if (value.is_array()) text = spaced(text);
   std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
   if (*field.label != '\0' && !is_short(field.key)) {
     const std::string option = std::string(field.option) + ' ';
@@ -262,7 +273,8 @@ void TrainingRun::add(const TrainingStarted& started) {
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
   for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
                            &steps_.accuracy_smooth, &steps_.images, &steps_.weight,
-                           &steps_.images_per_s, &steps_.images_per_s_smooth, &steps_.lr}) {
+                           &steps_.images_per_s, &steps_.images_per_s_smooth,
+                           &steps_.images_per_s_low, &steps_.images_per_s_high, &steps_.lr}) {
     column->reserve(expected);
   }
 }
@@ -302,6 +314,11 @@ std::optional<double> TrainingRun::lower_mean_images_per_s() const {
   constexpr double kNotable = 0.9;
   if (!done_ || !(done_->images_per_s < kNotable * typical_images_per_s())) return {};
   return done_->images_per_s;
+}
+
+bool TrainingRun::is_speed_disturbed() const {
+  constexpr double kNotable = 0.2;  // of the cores' time
+  return done_ && timed() && (others_ >= kNotable || lower_mean_images_per_s());
 }
 
 std::string TrainingRun::speed_text() const {
@@ -344,6 +361,7 @@ void TrainingRun::add(const StepDone& step) {
   steps_.accuracy_smooth.push_back(accuracy_ema_.add(step.accuracy, steps_.weight.back()));
   steps_.images_per_s.push_back(images < most_images_ ? kNoValue : step.images_per_s);
   steps_.images_per_s_smooth.push_back(speed_ema_.add(steps_.images_per_s.back()));
+  add_speed_range();
   highest_images_per_s_ = std::fmax(highest_images_per_s_, steps_.images_per_s_smooth.back());
   steps_.lr.push_back(step.lr);
   devices_.add(step, steps_.epoch.back());
@@ -351,6 +369,19 @@ void TrainingRun::add(const StepDone& step) {
     name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
                          started_->libraries);
   }
+}
+
+void TrainingRun::add_speed_range() {
+  std::array<double, kSpeedSteps> speeds{};
+  std::size_t n = 0;
+  const Column64& all = steps_.images_per_s;
+  for (std::size_t i = all.size(); i > 0 && n < speeds.size(); --i) {
+    if (std::isfinite(all[i - 1])) speeds[n++] = all[i - 1];
+  }
+  std::sort(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(n));
+  const std::size_t tenth = n / 10;
+  steps_.images_per_s_low.push_back(n > 0 ? speeds[tenth] : kNoValue);
+  steps_.images_per_s_high.push_back(n > 0 ? speeds[n - 1 - tenth] : kNoValue);
 }
 
 void TrainingRun::add(const TrainingChanged& change) {

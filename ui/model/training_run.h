@@ -2,6 +2,7 @@
 // One training as its page shows it: curves, and where a step spends its time.
 #include <algorithm>
 #include <cstddef>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +80,8 @@ std::vector<std::vector<std::string>> differing_settings(
     const std::vector<const TrainingRun*>& runs);
 
 // --- run ------------------------------------------------------------------------------------
+inline constexpr std::size_t kSpeedSteps = 20;  // about as many as the average covers
+
 struct StepColumns {
   Column64 step, epoch, t_s;  // three choices of x; epoch includes the fraction
   Column64 loss;
@@ -86,7 +89,8 @@ struct StepColumns {
   // The last batch of an epoch may be smaller: it counts less in averages, and has no speed (NaN).
   Column64 images, weight;  // weight: of its images in a whole batch
   Column64 images_per_s, images_per_s_smooth;
-  Column64 lr;  // used for the step's update
+  Column64 images_per_s_low, images_per_s_high;  // p10 and p90 of the latest kSpeedSteps
+  Column64 lr;                                   // used for the step's update
   std::size_t size() const { return step.size(); }
 };
 
@@ -108,6 +112,9 @@ class TrainingRun {
   JobId id() const { return id_; }
   // Of an earlier session: timeline, layers and insight are not kept.
   bool restored() const { return id_ < 0; }
+  // When a restored run ended; 0: unknown.
+  std::time_t ended_at() const { return ended_at_; }
+  void set_ended_at(std::time_t when) { ended_at_ = when; }
   // The lowest number from 0 that no other run had when the model got this one. The curves' look
   // depends on it.
   int slot() const { return slot_; }
@@ -126,6 +133,9 @@ class TrainingRun {
   double typical_images_per_s() const;  // of a step that takes as long
   // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.
   std::optional<double> lower_mean_images_per_s() const;
+  // Whether other programs or interruptions make its speed unfit to compare. Of a timed run that
+  // has ended.
+  bool is_speed_disturbed() const;
   // "31.3 k", or with the mean that is lower: "31.3 k, mean 22.1 k". Of a timed run that has ended.
   std::string speed_text() const;
   // "stopped at epoch 9.1 of 40"; empty if it has not ended, or as planned.
@@ -159,12 +169,15 @@ class TrainingRun {
     timeline_ = std::make_shared<const LanedStep>(timeline);
   }
   void add(const TrainingDone& done) { done_ = done; }
+  void add(const CoresShared& shared) { others_ = shared.others; }
 
  private:
   double images_of(const StepDone& step) const;
+  void add_speed_range();
 
   JobId id_;
   int slot_ = -1;  // none yet
+  std::time_t ended_at_ = 0;
   StartTraining request_;
   std::string name_;
   bool synthetic_;
@@ -184,6 +197,7 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at_;
   std::shared_ptr<const LanedStep> timeline_;
   std::optional<TrainingDone> done_;
+  double others_ = 0;  // as CoresShared::others; 0 if not notable
 };
 
 }  // namespace lab::ui

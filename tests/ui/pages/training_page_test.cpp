@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,72 @@ TEST_F(TrainingPage, AProbeAfterADivergedRunAdvisesToTrainAgain) {
   const std::string said = lab.backend.find("training/diverged")->label;
   EXPECT_EQ(said.find("stop, lower the rate"), std::string::npos) << said;
   EXPECT_NE(said.find("Lower the rate"), std::string::npos) << said;
+}
+
+TEST_F(TrainingPage, RunsThatCoincideAreNamed) {
+  ui::Model model(machine_of(1));
+  train(model, 1, 40);
+  show(model);
+  EXPECT_FALSE(lab.visible("training/coincide"));
+  train(model, 2, 40);
+  lab.show(std::move(model));
+  const std::string said = lab.backend.find("training/coincide")->label;
+  EXPECT_TRUE(said.starts_with("2 runs coincide: ")) << said;
+  EXPECT_NE(said.find("(2)"), std::string::npos) << said;
+}
+
+TEST_F(TrainingPage, TheTooltipOfTheLossListsAllRuns) {
+  ui::Model model(machine_of(1));
+  train(model, 1, 40);
+  train(model, 2, 40);
+  show(std::move(model));
+  const WidgetRect& plot = *lab.backend.find("training/plot/loss");
+  lab.backend.move_to({plot.max.x - 30, (plot.min.y + plot.max.y) / 2});
+  lab.frames(3);
+  const std::string tip = lab.backend.find("training/plot/loss/tooltip")->value;
+  const std::string all = tip.substr(std::min(tip.rfind("\n\n"), tip.size()));
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\t'), 2) << tip;
+}
+
+TEST_F(TrainingPage, ADisturbedSpeedIsMarked) {
+  for (const double others : {0.0, 0.58}) {
+    ui::Model model(machine_of(1));
+    model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+    model.apply(event(1, 2, training_started(true)));
+    for (std::int64_t step = 1; step <= 10; ++step) model.apply(event(1, 3, step_done(step)));
+    TrainingDone done;
+    done.images_per_s = others > 0 ? 9000 : 11200;
+    model.apply(event(1, 4, done));
+    model.apply(event(1, 4, CoresShared{others}));
+    model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+    const bool disturbed = others > 0;
+    EXPECT_EQ(model.log().back().severity, disturbed ? Severity::Warning : Severity::Info);
+    show(std::move(model));
+    EXPECT_EQ(lab.visible("training/figure/speed/disturbed"), disturbed);
+    EXPECT_EQ(lab.backend.find("training/figure/speed")->value.find("mean 9") != std::string::npos,
+              disturbed);
+    if (!disturbed) continue;
+    EXPECT_TRUE(lab.backend.find("training/others")->label.ends_with("figures may be too low."))
+        << lab.backend.find("training/others")->label;
+  }
+}
+
+TEST_F(TrainingPage, ALossOfAGuessIsExplainedWhileItLasts) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  for (std::int64_t i = 1; i <= 150; ++i) {
+    StepDone step = step_done(i);
+    step.loss = 2.303;
+    model.apply(event(1, 3, step));
+  }
+  show(model);
+  const std::string said = lab.backend.find("training/guessing")->label;
+  EXPECT_TRUE(said.starts_with("The loss is still that of guessing among 10 classes. LeNet needs"))
+      << said;
+  for (std::int64_t i = 151; i <= 300; ++i) model.apply(event(1, 3, step_done(i)));
+  lab.show(std::move(model));
+  EXPECT_FALSE(lab.visible("training/guessing"));
 }
 
 // A run whose first epoch has ended.
@@ -451,6 +518,16 @@ TEST_F(TrainingPage, AFigureSaysWhenItWillBeKnown) {
   model.apply(event(1, 3, step_done(1)));
   show(std::move(model));
   EXPECT_EQ(lab.backend.find("training/figure/test_acc")->value, "after epoch 1");
+}
+
+TEST_F(TrainingPage, ARestoredRunHasItsDate) {
+  ui::TrainingRun run = restored_run();
+  run.set_ended_at(1'700'000'000);
+  ui::Model model(machine_of(1));
+  model.restore_runs({std::move(run)});
+  show(std::move(model));
+  EXPECT_TRUE(lab.backend.find("training/runs/-1")->value.starts_with("2023-11-1"))
+      << lab.backend.find("training/runs/-1")->value;
 }
 
 TEST_F(TrainingPage, SaysWhatARestoredRunHasNotKept) {

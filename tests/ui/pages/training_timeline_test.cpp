@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "tests/ui/events.h"
 #include "tests/ui/pages/scenes.h"
 #include "ui/model/training_estimate.h"
+#include "ui/pages/step_timeline.h"
 #include "ui/widgets/item.h"
 
 namespace lab::test {
@@ -56,6 +58,14 @@ TEST_F(TrainingTimeline, StatesTheOverlap) {
             "Step 7 took 10.0 ms on 2 devices. The median step takes 22.9 ms. The sums were "
             "hidden behind backward for 75 % of their time, from the first full bucket to the "
             "complete sums.");
+}
+
+TEST(TimelineWords, SumsAfterBackwardAreNotHidden) {
+  StepTimeline step = step_timeline(2);
+  for (double& ready_s : step.buckets[0].ready_s) ready_s = 0.009;
+  EXPECT_TRUE(ui::timeline_sentence(step, NAN).ends_with(
+      "The sums were not hidden: backward had ended before the first was sent."))
+      << ui::timeline_sentence(step, NAN);
 }
 
 TEST_F(TrainingTimeline, NamesOfTheLanesAreWhole) {
@@ -299,7 +309,7 @@ TEST(TrainingEstimates, OfferTheShortestTrainingOnce) {
   EXPECT_TRUE(lab.visible("training/no_shorter"));
 }
 
-TEST(TrainingEstimates, IgnoreRunsOfEarlierSessionsAndOtherSteps) {
+TEST(TrainingEstimates, SayWhenTheyAreOfEarlierSessionsOrOtherSteps) {
   StartTraining request;
   request.devices = {cpu()};
   const auto run = [&](JobId id) {
@@ -309,9 +319,10 @@ TEST(TrainingEstimates, IgnoreRunsOfEarlierSessionsAndOtherSteps) {
   };
   std::deque<ui::TrainingRun> runs;
   runs.push_back(run(-1));
-  EXPECT_FALSE(ui::estimate_of(request, runs, {})) << "perhaps of another machine";
+  ASSERT_TRUE(ui::estimate_of(request, runs, {}));
+  EXPECT_TRUE(ui::estimate_of(request, runs, {})->similar) << "perhaps of another machine";
   runs.push_back(run(1));
-  EXPECT_TRUE(ui::estimate_of(request, runs, {}));
+  EXPECT_FALSE(ui::estimate_of(request, runs, {})->similar);
   for (const auto change :
        {+[](StartTraining& r) { r.profile = true; }, +[](StartTraining& r) { r.timeline = true; },
         +[](StartTraining& r) { r.augment = Augmentation::Flip; },
@@ -320,8 +331,23 @@ TEST(TrainingEstimates, IgnoreRunsOfEarlierSessionsAndOtherSteps) {
         +[](StartTraining& r) { r.steps_ahead = 0; }}) {
     StartTraining other = request;
     change(other);
-    EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+    EXPECT_TRUE(ui::estimate_of(other, runs, {})->similar);
   }
+  StartTraining other = request;
+  other.model = "mlp";
+  EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+}
+
+TEST(TrainingEstimates, WarnOfATrainingThatNobodyMeans) {
+  Lab lab{make_scene(Page::Training, Scene::Empty), 1, {1280, 1000}};
+  lab.open(Page::Training);
+  EXPECT_FALSE(lab.visible("training/long"));
+  lab.view.forms.training.request.epochs = 1000000;
+  lab.view.forms.training.request.batch = 1;
+  lab.frames(3);
+  const std::string said = lab.backend.find("training/long")->label;
+  EXPECT_TRUE(said.starts_with("This training takes about 185 days. Start it only if")) << said;
+  EXPECT_TRUE(lab.visible("training/probe"));
 }
 
 }  // namespace

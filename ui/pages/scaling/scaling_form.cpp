@@ -245,7 +245,8 @@ std::optional<double> known_step_s(const Panel& p, const ScalingForm& form) {
   StartTraining training = form.request.training;
   training.devices = {scaling_devices(form, p.model.machine()).front()};
   const auto batch = static_cast<double>(training.batch);
-  if (const auto estimate = estimate_of(training, p.model.runs(), p.model.rates())) {
+  const auto estimate = estimate_of(training, p.model.runs(), p.model.rates());
+  if (estimate && !estimate->similar) {
     return batch / estimate->images_per_s;
   }
   const TourFigure* const toured =

@@ -297,8 +297,8 @@ std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, bool au
   return advice.empty() ? text : text + " " + advice;
 }
 
-// "96 % of the all-reduce is hidden behind backward: 4.80 ms hidden, 0.20 ms exposed, the means of
-// the devices."; empty if there was no all-reduce.
+// "Backward hides 96 % of the all-reduce; 0.20 ms of it per step remain."; empty if there was no
+// all-reduce.
 std::string hidden_sentence(const DeviceTracks& tracks) {
   const StepParts mean = tracks.mean_parts();
   const double all_s = mean.hidden_s + mean.exposed_s;
@@ -307,10 +307,8 @@ std::string hidden_sentence(const DeviceTracks& tracks) {
   const double hidden = mean.hidden_s / all_s;
   if (mean.hidden_s <= 0) return tr("None of the all-reduce is hidden behind backward.");
   if (hidden < kLeast) return tr("Almost none of the all-reduce is hidden behind backward.");
-  return trf(
-      "{} of the all-reduce is hidden behind backward: {} hidden, {} exposed, the means of the "
-      "devices.",
-      percent(hidden), time_text(mean.hidden_s), time_text(mean.exposed_s));
+  return trf("Backward hides {} of the all-reduce; {} of it per step remain.", percent(hidden),
+             time_text(mean.exposed_s));
 }
 
 // Without times, only the counts are described.

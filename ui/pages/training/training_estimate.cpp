@@ -8,6 +8,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/scaling_results.h"
 #include "ui/model/training_estimate.h"
 #include "ui/pages/training/training_parts.h"
 
@@ -96,22 +97,44 @@ void draw_shorter(const Panel& p, TrainingForm& form, const TrainingEstimate& es
   }
 }
 
+// Warns of a training that hardly anyone means to start.
+void warn_of_length(const Panel& p, double seconds) {
+  constexpr double kLong_s = 6 * 3600;
+  if (seconds < kLong_s) return;
+  warning_sentence(p, "training/long",
+                   trf("This training takes {}. Start it only if you mean it; fewer epochs or a "
+                       "larger batch are quicker.",
+                       about(seconds)));
+}
+
 void draw_known(const Panel& p, TrainingForm& form, const StartTraining& request,
                 const TrainingEstimate& estimate) {
-  const std::string time = range_text(estimate);
-  const std::string text = estimate.probed
-                               ? trf("{} on {}, estimated", time, devices_text(request))
-                               : trf("{} on {}, as before", time, devices_text(request));
-  caption(p.ui, text);
+  const std::string time = range_text(estimate), on = devices_text(request);
+  const std::string text = estimate.probed    ? trf("{} on {}, estimated", time, on)
+                           : estimate.similar ? trf("{} on {}, from a similar run", time, on)
+                                              : trf("{} on {}, as before", time, on);
+  warn_of_length(p, estimate.seconds);
+  footnote(p.ui, text);
   record_item(p.ui, "training/estimate", "text", text);
+  const std::string rate = format_si(estimate.images_per_s, "");
   hint(p.ui,
        estimate.probed
            ? trf("A short measurement reached {} images/s with these settings on this machine.",
-                 format_si(estimate.images_per_s, ""))
+                 rate)
+       : estimate.similar
+           ? trf("An earlier training of this network, with other settings or before a restart, "
+                 "reached {} images/s.",
+                 rate)
            : trf("An earlier training with these settings reached {} images/s on this "
                  "machine.",
-                 format_si(estimate.images_per_s, "")));
+                 rate));
   if (estimate.seconds >= kTooLong_s) draw_shorter(p, form, estimate);
+}
+
+const DeviceInfo* info_of_first(const Panel& p, const StartTraining& request) {
+  const std::vector<DeviceInfo>& all = p.model.machine().devices;
+  const auto found = std::ranges::find(all, first_device(request), &DeviceInfo::device);
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::optional<TrainingEstimate> estimate_for(const Panel& p) {
@@ -140,10 +163,13 @@ void draw_training_estimate(const Panel& p, TrainingForm& form) {
   if (!problem([&] { request = training_command(p); }).empty()) return;
   if (!std::ranges::all_of(request.devices, is_timed)) return;
   if (const auto estimate = estimate_of(request, p.model.runs(), p.model.rates())) {
-    return draw_known(p, form, request, *estimate);
+    draw_known(p, form, request, *estimate);
+    if (!estimate->similar) return;
+  } else if (const DeviceInfo* first = info_of_first(p, request)) {
+    warn_of_length(p, typical_training_s(request, *first));
   }
   const std::string why = busy_reason(p);
-  if (button(p.ui, "training/probe", tr("How long will it take?"),
+  if (button(p.ui, "training/probe", tr("Estimate the time"),
              {.enabled = why.empty(),
               .hint = why.empty() ? tr("Measures a few steps with these settings, for about "
                                        "three seconds")

@@ -56,6 +56,8 @@ struct TrainingFigure {
   std::string value;
   std::string hint;
   bool pending = false;  // the value says when there will be one
+  // Of a disturbed speed, which is marked: why, and the mean if it is notably lower.
+  std::string disturbed = {}, mean = {};
 };
 
 // The newest value of a column of epochs, named with its epoch: the loss beside it is newer.
@@ -86,7 +88,10 @@ TrainingFigure speed_figure(const TrainingRun& run) {
   }
   figure.value = format_si(run.typical_images_per_s(), "");
   if (const std::optional<double> mean = run.lower_mean_images_per_s()) {
-    figure.label = trf("images/s, median; mean {}", format_si(*mean, ""));
+    figure.mean = trf("mean {}", format_si(*mean, ""));
+  }
+  if (run.is_speed_disturbed()) {
+    figure.disturbed = tr("Other programs or interruptions slowed this run.");
   }
   figure.hint +=
       '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
@@ -151,8 +156,18 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       } else {
         number(p.ui, figures[i].value, p.ui.fonts.title);
       }
+      const float high = p.ui.fonts.title->FontSize;
+      warning_mark(p, figures[i].path, figures[i].disturbed, high);
+      if (!figures[i].mean.empty()) {
+        ImGui::SameLine(0, p.ui.px(6));
+        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + (high - p.ui.fonts.caption->FontSize) / 2);
+        caption(p.ui, figures[i].mean);
+      }
       ImGui::EndGroup();
-      record_item(p.ui, figures[i].path, "figure", figures[i].label, figures[i].value);
+      record_item(p.ui, figures[i].path, "figure", figures[i].label,
+                  figures[i].mean.empty()
+                      ? figures[i].value
+                      : fmt::format("{}, {}", figures[i].value, figures[i].mean));
       hint(p.ui, figures[i].hint);
     }
   }
@@ -231,6 +246,19 @@ std::string learning_advice(const TrainingRun& run) {
       accuracy_text(train), accuracy_text(test));
 }
 
+// While a run's loss is still that of a guess.
+void guessing_box(const Panel& p, const TrainingRun& run) {
+  constexpr std::size_t kFewest = 100;  // steps
+  constexpr double kLearns = 0.98;      // of the loss of a guess
+  const std::size_t classes = run.class_names().size();
+  if (running_training(p) != &run || classes < 2 || run.steps().size() < kFewest) return;
+  const double loss = smoothed_loss(p, run).back();
+  if (run.diverged_at() || !(loss > kLearns * std::log(static_cast<double>(classes)))) return;
+  note_box(
+      p.ui, "training/guessing",
+      trf("The loss is still that of guessing among {} classes. {}", classes, chance_advice(run)));
+}
+
 void advice_box(const Panel& p, const TrainingRun& run) {
   if (run.restored() || running_training(p) == &run || run.diverged_at() ||
       run.epochs().size() == 0)
@@ -247,8 +275,10 @@ bool is_last_job(const Panel& p, const TrainingRun& run) {
 // Below the loss, so that a note at the end of a run does not move the curves.
 void notes(const Panel& p, const TrainingRun& run) {
   divergence_box(p, run);
+  guessing_box(p, run);
   advice_box(p, run);
-  if (is_last_job(p, run)) outcome_notes(p, Page::Training);
+  if (!is_last_job(p, run)) return;
+  outcome_notes(p, Page::Training, run.is_speed_disturbed() ? Figures::Marked : Figures::Unmarked);
 }
 
 void plots(const Panel& p, const TrainingRun& newest) {

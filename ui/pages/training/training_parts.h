@@ -97,6 +97,8 @@ struct ShownRun {
   std::string name;  // as renamed, with ", synthetic" if applicable
   ImU32 color = 0;
   bool newest = false;
+  // An earlier shown run with the same losses, as far as both go; its curves lie below. Null: none.
+  const TrainingRun* below = nullptr;
 };
 std::vector<ShownRun> shown_runs(const Panel& p);
 // Draws the list of runs; 0: as high as its content.
@@ -105,7 +107,7 @@ void draw_training_runs(const Panel& p, float height);
 const Column64& smoothed_loss(const Panel& p, const TrainingRun& run);
 double highest_smoothed_loss(const Panel& p, const TrainingRun& run);  // NaN before the first step
 inline constexpr double kMostSmoothing = 0.99;
-std::string loss_text(double loss);          // "0.523", "1.64e+04"
+std::string loss_text(double loss);          // "0.523", "16,412"
 std::string accuracy_text(double accuracy);  // "91.5 %", "N/A"
 std::string run_name(const Panel& p, const TrainingRun& run);
 ImU32 run_color(const Panel& p, const TrainingRun& run);

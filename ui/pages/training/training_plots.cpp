@@ -126,6 +126,26 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   return s;
 }
 
+// Dashed where it lies on the curve of another run, so that both are seen.
+plot::Line curve_line(const ShownRun& shown, plot::Line usual) {
+  if (shown.below == nullptr) return usual;
+  return usual == plot::Line::Dashed ? plot::Line::Dotted : plot::Line::Dashed;
+}
+
+// "2 runs coincide: LeNet, batch 256 and LeNet, batch 256 (2)."; empty if none do.
+std::string coincidence_sentence(const Panel& p, const std::vector<ShownRun>& runs) {
+  std::vector<std::string> names;
+  const TrainingRun* below = nullptr;
+  for (const ShownRun& shown : runs) {
+    if (shown.below == nullptr || (below != nullptr && shown.below != below)) continue;
+    if (below == nullptr) names.push_back(run_name(p, *shown.below));
+    below = shown.below;
+    names.push_back(run_name(p, *shown.run));
+  }
+  if (names.empty()) return {};
+  return trf("{} runs coincide: {}.", names.size(), fmt::format("{}", fmt::join(names, "; ")));
+}
+
 // Makes the series of raw values thin, pale, and absent from the legend.
 plot::Series pale(plot::Series s) {
   s.alpha = 0.3F;
@@ -165,7 +185,7 @@ void stack_devices(const Panel& p, const TrainingRun& run, std::vector<plot::Ser
     if (tracks.ranks() > 1) s.label = trf("rank {}, {}", all[i].rank, s.label);
     if (all.size() > kMaxNames) s.group = tr("devices");
     s.color = device_color(*p.ui.theme, all[i].device);
-    s.width = 1;
+    s.width = 1.5F;
     s.x = x_column(p, tracks);
     s.y = s.high = all[i].stacked;
     s.low = i > 0 ? all[i - 1].stacked : tracks.zeros();
@@ -219,7 +239,9 @@ const char* no_time_text(const TrainingRun& newest, const char* otherwise) {
 
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "N/A";
-  return std::abs(loss) < 1e3 ? fmt::format("{:.3f}", loss) : fmt::format("{:.3g}", loss);
+  return std::abs(loss) < 1e3   ? fmt::format("{:.3f}", loss)
+         : std::abs(loss) < 1e6 ? group_digits(fmt::format("{:.0f}", loss))
+                                : fmt::format("{:.3g}", loss);
 }
 
 std::string accuracy_text(double accuracy) {
@@ -322,7 +344,12 @@ void draw_loss_plot(const Panel& p) {
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.loss, shown.name)));
     plot::Series smooth = line(p, shown, s, smoothed_loss(p, *shown.run), shown.name);
     smooth.append_key += fmt::format("/{}", p.view.forms.training.smoothing);
+    smooth.line = curve_line(shown, smooth.line);
     series.push_back(std::move(smooth));
+  }
+  if (const std::string same = coincidence_sentence(p, runs); !same.empty()) {
+    footnote(p.ui, same);
+    record_item(p.ui, "training/coincide", "text", same);
   }
   const std::vector<plot::Mark> changes = marks(p, runs);
   const std::vector<plot::Reference> guessing = guessing_loss(p);
@@ -338,6 +365,7 @@ void draw_loss_plot(const Panel& p) {
               .marks = changes,
               .empty_text = tr("No step yet"),
               .legend = false,
+              .lists_all = true,
               .dimmed = waiting(p)},
              p.out);
 }
@@ -363,10 +391,11 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
           pale(line(p, shown, s, s.accuracy_smooth, label_of(shown, runs.size(), tr("batches")))));
     }
     plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), tr("train")));
-    train.line = plot::Line::Dashed;
+    train.line = curve_line(shown, plot::Line::Dashed);
     train.group = tr("train");
     series.push_back(std::move(train));
     plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), tr("test")));
+    test.line = curve_line(shown, test.line);
     test.marker = plot::Marker::Circle;
     test.group = tr("test");
     series.push_back(std::move(test));
@@ -379,35 +408,41 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
               .cursor = &p.view.cursor,
               .references = references,
               .empty_text = tr("No epoch yet"),
+              .lists_all = true,
               .dimmed = waiting(p)},
              p.out);
 }
 
 void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
-  Card card(p, "training/speed", tr("Images per second"),
-            {.hint = tr("Images per step divided by its time, excluding data loading and "
-                        "evaluation. Pale: each step. Solid: average over about 20 steps. Several "
-                        "devices are stacked; the top edge is the total.")});
-  if (!card) return;
-  std::vector<plot::Series> series;
+  constexpr float kTotalWidth = 3.5F;  // seen beside the line of the last device, which lies on it
   const std::vector<ShownRun> runs = timed_runs(p);
   const bool any_stacked = std::ranges::any_of(runs, is_stacked);
+  Card card(p, "training/speed",
+            any_stacked ? tr("Images per second, devices stacked") : tr("Images per second"),
+            {.hint = tr("Images per step divided by its time, excluding data loading and "
+                        "evaluation. Line: average over about 20 steps. Pale: their p10 to p90. "
+                        "Several devices are stacked; the top edge is the total.")});
+  if (!card) return;
+  std::vector<plot::Series> series;
   double highest = 0;
   for (const ShownRun& shown : runs) {
     highest = std::max(highest, shown.run->highest_images_per_s());
     const StepColumns& s = shown.run->steps();
     const bool stacked = is_stacked(shown);
-    const std::string& name = shown.name;
-    if (shown.newest) series.push_back(pale(line(p, shown, s, s.images_per_s, name)));
-    if (stacked) stack_devices(p, *shown.run, series);
-    plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, name);
+    plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, shown.name);
     smooth.in_legend = any_stacked;
+    if (shown.newest) {
+      smooth.low = s.images_per_s_low;
+      smooth.high = s.images_per_s_high;
+    }
     if (stacked) {
       smooth.label = tr("total");
+      smooth.width = kTotalWidth;
     } else if (any_stacked) {
       smooth.group = tr("other runs");
     }
     series.push_back(std::move(smooth));
+    if (stacked) stack_devices(p, *shown.run, series);
   }
   constexpr double kRoom = 1.2;  // single steps stray far
   plot::Axes axes{.x = x_of(p), .y = {.label = "images/s", .min = 0}};

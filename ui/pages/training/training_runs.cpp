@@ -64,6 +64,19 @@ plot::Line run_line(const TrainingRun& run) {
   return kLines[static_cast<std::size_t>(run.slot() / kRunColors) % kLines.size()];
 }
 
+namespace {
+
+bool coincide(const TrainingRun& a, const TrainingRun& b) {
+  constexpr std::size_t kFewest = 20;  // runs of one seed start alike
+  const Column64 &first = a.steps().loss, &second = b.steps().loss;
+  const std::size_t both = std::min(first.size(), second.size());
+  return both >= kFewest &&
+         std::equal(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(both),
+                    second.begin());
+}
+
+}  // namespace
+
 std::vector<ShownRun> shown_runs(const Panel& p) {
   std::vector<ShownRun> shown;
   const TrainingRun* newest = newest_run(p);
@@ -72,7 +85,10 @@ std::vector<ShownRun> shown_runs(const Panel& p) {
     if (!listed(p, run) || (choice != nullptr && !choice->shown)) continue;
     std::string name = run_name(p, run);
     if (run.synthetic()) name = trf("{}, synthetic", name);
-    shown.push_back({&run, std::move(name), run_color(p, run), &run == newest});
+    const auto below = std::ranges::find_if(
+        shown, [&](const ShownRun& earlier) { return coincide(*earlier.run, run); });
+    shown.push_back({&run, std::move(name), run_color(p, run), &run == newest,
+                     below == shown.end() ? nullptr : below->run});
   }
   return shown;
 }
@@ -115,9 +131,14 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "lr 0.5 · 1.2 k images/s": the settings that differ, and the speed of a run that has ended.
+// "2026-11-27 · lr 0.5 · 1.2 k images/s": the date of a restored run, the settings that differ, and
+// the speed of a run that has ended.
 std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
   std::string text = settings_of(run, different);
+  if (run.ended_at() > 0) {
+    const std::string date = date_of(run.ended_at());
+    text = text.empty() ? date : fmt::format("{}{}{}", date, kDot, text);
+  }
   if (const std::string stopped = run.stopped_text(); !stopped.empty()) {
     if (!text.empty()) text += kDot;
     text += stopped;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -235,6 +238,14 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   return run;
 }
 
+// The time with which the name of a file begins, in milliseconds; 0 if it does not.
+std::time_t time_in_name(const fs::path& file) {
+  const std::string name = file.filename().string();
+  std::int64_t ms = 0;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), ms);
+  return failed == std::errc() && *end == '-' ? static_cast<std::time_t>(ms / 1000) : 0;
+}
+
 StoredRun read_run(const fs::path& file, JobId id) {
   files::require_regular(file);
   std::error_code ignored;
@@ -245,7 +256,9 @@ StoredRun read_run(const fs::path& file, JobId id) {
     corrupt(trf("it has format {}, but this version reads format {}", json.at("format").get<int>(),
                 kFormat));
   }
-  return {file, json.at("name").get<std::string>(), read_training(json, id)};
+  StoredRun stored{file, json.at("name").get<std::string>(), read_training(json, id)};
+  stored.run.set_ended_at(time_in_name(file));
+  return stored;
 }
 
 // The runs of the folder by name, which begins with the time: oldest first.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,7 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_LT(back.id(), 0) << "apart from the jobs of this session";
   EXPECT_EQ(back.name(), run.name());
   EXPECT_EQ(back.slot(), 7) << "its colour";
+  EXPECT_LT(std::abs(std::difftime(back.ended_at(), std::time(nullptr))), 60);
   EXPECT_EQ(back.steps().loss, run.steps().loss);
   EXPECT_EQ(back.steps().epoch, run.steps().epoch);
   EXPECT_EQ(back.epochs().step, run.epochs().step);

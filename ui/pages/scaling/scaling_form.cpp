@@ -158,7 +158,7 @@ void default_link_note(const Panel& p, const ScalingForm& form) {
   const auto gpu = [](const DeviceInfo& info) { return is_gpu(info.device); };
   const std::string text = std::ranges::any_of(machine.devices, gpu)
                                ? tr("The usual link of this machine's GPU")
-                               : tr("The usual link between the CPUs of several machines");
+                               : tr("The usual link between machines");
   footnote(p.ui, text);
   record_item(p.ui, "scaling/default_link", "text", text);
 }

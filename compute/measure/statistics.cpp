@@ -7,8 +7,7 @@
 namespace lab {
 namespace {
 
-constexpr double kOneSidedRisk = 0.025;  // per side, leaving 95 % in between
-constexpr std::int64_t kFewestForInterval = 6;
+constexpr double kOneSidedRisk = 0.025;   // per side, leaving 95 % in between
 constexpr std::int64_t kExactUpTo = 200;  // above this, the normal approximation is off by < 1 rank
 
 }  // namespace
@@ -27,7 +26,7 @@ double median(std::vector<double> values) {
 }
 
 std::pair<std::int64_t, std::int64_t> median_interval(std::int64_t n) {
-  if (n < kFewestForInterval) return {0, n - 1};
+  if (n < kFewestForSpread) return {0, n - 1};
   std::int64_t low = 0;
   if (n <= kExactUpTo) {
     // The largest rank (from 1) with P(B(n,1/2) < rank) <= risk.
@@ -48,7 +47,7 @@ std::pair<std::int64_t, std::int64_t> median_interval(std::int64_t n) {
 
 double median_spread(std::span<const double> sorted) {
   const auto n = static_cast<std::int64_t>(sorted.size());
-  if (n < kFewestForInterval) return std::numeric_limits<double>::infinity();
+  if (n < kFewestForSpread) return std::numeric_limits<double>::infinity();
   const auto [low, high] = median_interval(n);
   const double width =
       sorted[static_cast<std::size_t>(high)] - sorted[static_cast<std::size_t>(low)];

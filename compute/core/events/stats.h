@@ -30,10 +30,18 @@ inline bool varies_much(double low, double high) {
   return high > 0 && high - low >= kMuch * high;
 }
 
-// Whether a median should be shown with its range: its time limit ended before it was known, or the
-// repetitions vary by more than a quarter, p10 to p90.
+// From as many repetitions on, the spread of a median is known.
+inline constexpr std::int64_t kFewestForSpread = 6;
+
+// Whether the time limit left too few repetitions to know the spread.
+inline bool has_few_repetitions(const Timing& t) {
+  return t.unstable && t.n > 0 && t.n < kFewestForSpread;
+}
+
+// Whether a median should be shown with its range: its time limit ended before its spread was small
+// enough, or the repetitions vary by more than a quarter, p10 to p90.
 inline bool is_unsteady(const Timing& t) {
-  return t.unstable || varies_much(t.p10_s, t.p90_s);
+  return (t.unstable && !has_few_repetitions(t)) || varies_much(t.p10_s, t.p90_s);
 }
 
 }  // namespace lab

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -309,7 +310,27 @@ std::vector<const Series*> add_all(const Frame& f, double x, std::string& text) 
   return listed;
 }
 
-// Beside the pointer and the point, on the side where the plot has more room.
+// Whether a tip is so large that it would hide the curve that it explains.
+bool hides_plot(const Frame& f, ImVec2 size) {
+  constexpr float kMost = 0.5F;  // of the height of the data
+  return size.y > kMost * (f.area_max.y - f.area_min.y);
+}
+
+// Above the plot, below or beside it, where the screen has room; nullopt: nowhere.
+std::optional<ImVec2> corner_outside(const Frame& f, ImVec2 near, ImVec2 size, float away,
+                                     float edge) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float above = f.area_min.y - away - size.y, below = f.max.y + edge;
+  if (above >= edge) return ImVec2(near.x, above);
+  if (below + size.y <= screen.y - edge) return ImVec2(near.x, below);
+  const float right = f.max.x + away, left = f.min.x - away - size.x;
+  if (right + size.x <= screen.x - edge) return ImVec2(right, near.y);
+  if (left >= edge) return ImVec2(left, near.y);
+  return std::nullopt;
+}
+
+// Beside the pointer and the point, on the side where the plot has more room. A large tip is
+// outside the plot, if there is room.
 ImVec2 tip_corner(const Frame& f, ImVec2 at, ImVec2 size) {
   constexpr float kAway = 14, kEdge = 4;  // units
   const Ui& ui = f.ui;
@@ -320,8 +341,11 @@ ImVec2 tip_corner(const Frame& f, ImVec2 at, ImVec2 size) {
   const bool leftwards = at.x > (f.area_min.x + f.area_max.x) / 2;
   const bool fits_left = left >= edge, fits_right = right + size.x <= screen.x - edge;
   const float x = fits_left && (leftwards || !fits_right) ? left : right;
-  return {std::clamp(x, edge, std::max(edge, screen.x - edge - size.x)),
-          std::clamp(mouse.y - size.y / 2, edge, std::max(edge, screen.y - edge - size.y))};
+  const ImVec2 near{
+      std::clamp(x, edge, std::max(edge, screen.x - edge - size.x)),
+      std::clamp(mouse.y - size.y / 2, edge, std::max(edge, screen.y - edge - size.y))};
+  if (!hides_plot(f, size)) return near;
+  return corner_outside(f, near, size, away, edge).value_or(near);
 }
 
 }  // namespace

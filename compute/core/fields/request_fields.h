@@ -763,9 +763,9 @@ struct FieldsOf<StartTransfers> {
     visit(kBudgetField, &R::budget_s);
     visit(RequestField{.key = "quick",
                        .option = "--quick",
-                       .help = LAB_TEXT("Copies only, of 1 KiB to 128 MiB, in about 30 s; replaces "
+                       .help = LAB_TEXT("Copies only, of 1 KiB to 128 MiB, in up to 30 s; replaces "
                                         "--ops and --sizes"),
-                       .label = LAB_TEXT("Quick, 30 s"),
+                       .label = LAB_TEXT("Quick, < 30 s"),
                        .hint = LAB_TEXT("Measures only copies, of 1 KiB to 128 MiB.")},
           &R::quick);
   }

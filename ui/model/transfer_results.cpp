@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "compute/core/language.h"
@@ -33,6 +34,16 @@ double at_time(const TransferSample& s, double seconds) {
   return seconds > 0 ? s.gb_per_s * s.time.median_s / seconds : s.gb_per_s;
 }
 
+// Whether the sample is a dip, now that those beside it are known.
+void find_dip(TransferCase& c, std::size_t i) {
+  if (i >= c.samples.size()) return;
+  constexpr double kFar = 0.5;
+  MeasuredTransfer& s = c.samples[i];
+  s.dip = i > 0 && i + 1 < c.samples.size() &&
+          s.gb_per_s < kFar * std::min(c.gb_per_s[i - 1], c.gb_per_s[i + 1]);
+  c.unsteady[i] = is_unsteady(s) ? 1 : 0;
+}
+
 void add_to_curve(TransferCase& c, const MeasuredTransfer& s) {
   const auto bytes = static_cast<double>(s.bytes);
   const std::size_t i = position(c.bytes, bytes);
@@ -49,7 +60,10 @@ void add_to_curve(TransferCase& c, const MeasuredTransfer& s) {
   put(c.time_s, i, replace, s.time.median_s);
   put(c.time_low, i, replace, s.time.p10_s);
   put(c.time_high, i, replace, s.time.p90_s);
-  put(c.unsteady, i, replace, is_unsteady(s) ? 1 : 0);
+  put(c.unsteady, i, replace, 0);
+  if (i > 0) find_dip(c, i - 1);
+  find_dip(c, i);
+  find_dip(c, i + 1);
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ bool is_disturbed(const MeasuredTransfer& sample) {
 }
 
 bool is_unsteady(const MeasuredTransfer& sample) {
-  return is_disturbed(sample) || is_unsteady(sample.time);
+  return is_disturbed(sample) || is_unsteady(sample.time) || sample.dip;
 }
 
 std::string TransferCase::label(bool with_devices) const {
@@ -262,20 +276,40 @@ bool has_unsteady_samples(const TransferResults& results) {
   });
 }
 
+bool is_mostly_unsteady(const TransferResults& results) {
+  std::ptrdiff_t all = 0, marked = 0;
+  for (const TransferCase& c : results.cases) {
+    all += std::ssize(c.unsteady);
+    marked += std::ranges::count_if(c.unsteady, [](double x) { return x != 0; });
+  }
+  return 2 * marked > all;
+}
+
+bool counts_both_ways(const std::pair<Device, Device>& pair) {
+  return pair.first == pair.second || (!is_gpu(pair.first) && !is_gpu(pair.second));
+}
+
+std::string counted(std::string text, const std::pair<Device, Device>& pair) {
+  return counts_both_ways(pair) ? trf("{}, read + write", text) : text;
+}
+
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair) {
   const auto copies = headline_copies(results, pair);
   if (!copies) return {};
   const auto& [from, to] = pair;
   const std::string copied =
-      from == to ? trf("Copies within {}", lab::to_string(from))
-                 : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to));
+      counted(from == to ? trf("Copies within {}", lab::to_string(from))
+                         : trf("Copies from {} to {}", lab::to_string(from), lab::to_string(to)),
+              pair);
   const std::string best = part_of(copies->fastest);
   const MeasuredTransfer &fastest = *copies->fastest.sample, &largest = *copies->largest.sample;
   const bool slower = is_much_slower(*copies);
   if (slower && (is_disturbed(fastest) || is_disturbed(largest))) {
-    return trf("{}: {}, {}. Too disturbed to compare: others took {} and {} of the cores' time.",
-               copied, best, part_of(copies->largest), load_text(fastest.others),
-               load_text(largest.others));
+    return trf(
+        "{}: {}, {}. Too disturbed to compare: others took {} of the cores' time during the "
+        "first and {} during the second.",
+        copied, best, part_of(copies->largest), load_text(fastest.others),
+        load_text(largest.others));
   }
   if (slower && headline_is_unsteady(results, pair)) {
     return trf("{}: {}, {}. Too unsteady to compare.", copied, best, part_of(copies->largest));

@@ -15,11 +15,13 @@ namespace lab::ui {
 // A sample, and the share of the cores' time that others took while it was measured.
 struct MeasuredTransfer : TransferSample {
   double others = 0;  // 0 to 1
+  bool dip = false;   // less than half of the speeds at the sizes before and after it
 };
 
 // Whether others took so much that its figure says little about the device.
 bool is_disturbed(const MeasuredTransfer& sample);
-// The same, or its times vary: the figure is marked, and nothing is concluded from it.
+// The same, or its times vary, or it is a dip: the figure is marked, and nothing is concluded from
+// it.
 bool is_unsteady(const MeasuredTransfer& sample);
 
 struct TransferCase {
@@ -78,14 +80,21 @@ struct TransferResults {
 // level comes near, because the fixed cost rules there, is left out.
 std::string sentence(const TransferFit& fit, std::span<const MeasuredTransfer> samples = {});
 
+// Whether the bytes of copies between them count both as read and as written.
+bool counts_both_ways(const std::pair<Device, Device>& pair);
+// "GB/s, read + write": with how the bytes of copies between the two count, if it is both ways.
+std::string counted(std::string text, const std::pair<Device, Device>& pair);
+
 // What the measured copies of a pair show, from its fastest size and its largest one: "Copies
-// within cpu:0: 264 GB/s in L1 with arrays of 16.0 KiB, 20.9 GB/s in memory with arrays of
-// 1.00 GiB, 12.6 times slower." The levels are those of the fits. Where the largest size is about
-// the fastest, the time of the smallest one instead. Unsteady figures have their range and are not
-// compared. Empty without two sizes.
+// within cpu:0, read + write: 264 GB/s in L1 with arrays of 16.0 KiB, 20.9 GB/s in memory with
+// arrays of 1.00 GiB, 12.6 times slower." The levels are those of the fits. Where the largest size
+// is about the fastest, the time of the smallest one instead. Unsteady figures have their range and
+// are not compared. Empty without two sizes.
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair);
 // Whether any sample is.
 bool has_unsteady_samples(const TransferResults& results);
+// Whether more than half of them are, so that marks would tell nothing apart.
+bool is_mostly_unsteady(const TransferResults& results);
 // Whether a figure in it is.
 bool headline_is_unsteady(const TransferResults& results, const std::pair<Device, Device>& pair);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "compute/core/error.h"
 #include "compute/core/events/measured_cases.h"
@@ -35,12 +36,15 @@ std::vector<Device> devices_of(int position, const MachineInfo& machine) {
   return devices;
 }
 
-// The first of the chosen pairs between which the operation is measured.
+// The first of the chosen pairs between which the operation is measured, of two devices if there is
+// one.
 std::pair<Device, Device> live_pair(const TransferForm& form, const MachineInfo& machine) {
   const auto op = static_cast<TransferOp>(form.live_op);
-  for (const Device from : devices_of(form.from, machine)) {
-    for (const Device to : devices_of(form.to, machine)) {
-      if (is_measured_between(op, from, to)) return {from, to};
+  for (const bool within : {false, true}) {
+    for (const Device from : devices_of(form.from, machine)) {
+      for (const Device to : devices_of(form.to, machine)) {
+        if ((from == to) == within && is_measured_between(op, from, to)) return {from, to};
+      }
     }
   }
   throw Error(Errc::Usage, trf("live run: {} is not measured between the chosen devices; choose "
@@ -137,6 +141,39 @@ Precision matmul_precision(const MatmulForm& form, const MachineInfo& machine) {
 
 namespace {
 
+// The largest array that an operation of the command can be measured with; nullopt where a device's
+// memory is unknown.
+std::optional<std::int64_t> largest_array(const StartTransfers& command,
+                                          const MachineInfo& machine) {
+  const auto asked = [](const std::vector<Device>& devices, Device device) {
+    return devices.empty() || std::ranges::find(devices, device) != devices.end();
+  };
+  std::int64_t largest = 0;
+  for (const DeviceInfo& from : machine.devices) {
+    for (const DeviceInfo& to : machine.devices) {
+      if (!asked(command.from, from.device) || !asked(command.to, to.device)) continue;
+      for (const TransferOp op : command.ops) {
+        if (!is_measured_between(op, from.device, to.device)) continue;
+        if (from.memory_limit_bytes <= 0 || to.memory_limit_bytes <= 0) return std::nullopt;
+        const bool within = from.device == to.device;
+        largest =
+            std::max(largest, within ? from.memory_limit_bytes / array_count(op)
+                                     : std::min(from.memory_limit_bytes, to.memory_limit_bytes));
+      }
+    }
+  }
+  return largest > 0 ? std::optional(largest) : std::nullopt;
+}
+
+void check_sizes_fit(const StartTransfers& command, const MachineInfo& machine) {
+  const auto most = largest_array(command, machine);
+  for (const std::int64_t bytes : command.sizes_bytes) {
+    if (!most || bytes <= *most) continue;
+    throw Error(Errc::Usage, trf("an array of {} is too large; arrays of up to {} fit into memory",
+                                 format_bytes(bytes), format_bytes(*most)));
+  }
+}
+
 StartTransfers live_command(const TransferForm& form, const MachineInfo& machine) {
   StartTransfers command = form.request;
   const auto [from, to] = live_pair(form, machine);
@@ -152,6 +189,7 @@ StartTransfers live_command(const TransferForm& form, const MachineInfo& machine
   }
   command.live = true;
   check_ranges(command);
+  check_sizes_fit(command, machine);
   return command;
 }
 
@@ -162,13 +200,16 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
   StartTransfers command = form.request;
   command.from = chosen_device(form.from, machine);
   command.to = chosen_device(form.to, machine);
-  if (command.quick) command.budget_s = StartTransfers{}.budget_s;  // no control is shown
   command.ops.clear();
   for (std::size_t i = 0; i < transfer_ops(machine); ++i) {
     const auto op = static_cast<TransferOp>(i);
     if (has_op(form, op)) command.ops.push_back(op);
   }
-  if (command.ops.empty() && !command.quick) {
+  if (command.quick) {
+    command.ops = {TransferOp::Copy};
+    command.budget_s = StartTransfers{}.budget_s;  // no control is shown
+  }
+  if (command.ops.empty()) {
     throw Error(Errc::Usage, tr("no operation is ticked; tick at least one"));
   }
   if (!has_thread_counts(machine)) command.one_thread = true;  // no choice is offered
@@ -177,7 +218,22 @@ StartTransfers to_command(const TransferForm& form, const MachineInfo& machine, 
   }
   if (!command.quick) command.sizes_bytes = parse_byte_sizes(form.sizes);
   check_ranges(command);
+  check_sizes_fit(command, machine);
   return command;
+}
+
+std::string transfer_sizes_problem(const TransferForm& form, const MachineInfo& machine) {
+  StartTransfers command;
+  try {
+    command.sizes_bytes = parse_byte_sizes(form.sizes);
+    command.from = chosen_device(form.from, machine);
+    command.to = chosen_device(form.to, machine);
+    std::erase_if(command.ops, [&](TransferOp op) { return !has_op(form, op); });
+    check_sizes_fit(command, machine);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 std::vector<Device> timed_devices(const MachineInfo& machine) {

@@ -303,6 +303,7 @@ Device live_device(const MatmulForm& form, const MachineInfo& machine);
 // device.
 StartMatmul to_command(const MatmulForm& form, const MachineInfo& machine, bool live);
 // What is wrong with the list of sizes; empty if nothing is.
+std::string transfer_sizes_problem(const TransferForm& form, const MachineInfo& machine);
 std::string matmul_sizes_problem(const MatmulForm& form, const MachineInfo& machine);
 StartTraining to_command(const TrainingForm& form, const MachineInfo& machine);
 // The same for the settings that were edited while a training runs.

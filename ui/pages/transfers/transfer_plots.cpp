@@ -52,41 +52,6 @@ plot::Series case_series(const Panel& p, const TransferCase& c, bool old) {
 
 enum class TransferQuantity { Bandwidth, Time };
 
-constexpr double kAllSizes = std::numeric_limits<double>::infinity();
-
-// What a plot shows of each case.
-struct PlottedPart {
-  TransferQuantity quantity;
-  double largest = kAllSizes;  // size of an array
-};
-
-// Over all sizes the times span so many decades that every case looks alike, so the plot of times
-// ends where a case takes this many times the time of its smallest size.
-constexpr double kMostTimes = 20;
-
-// The largest size in the plot of times; kAllSizes if fewer than three sizes are below.
-double largest_timed(const std::vector<const TransferCase*>& cases) {
-  double largest = 0;
-  std::size_t sizes = 0;
-  for (const TransferCase* c : cases) {
-    const auto end = std::find_if(c->time_s.begin(), c->time_s.end(),
-                                  [&](double s) { return s > kMostTimes * c->time_s.front(); });
-    const auto below = static_cast<std::size_t>(end - c->time_s.begin());
-    if (below == 0) continue;
-    largest = std::max(largest, c->bytes[below - 1]);
-    sizes = std::max(sizes, below);
-  }
-  constexpr std::size_t kLeastSizes = 3;
-  return sizes < kLeastSizes ? kAllSizes : largest;
-}
-
-void keep_up_to(plot::Series& s, double largest) {
-  const auto n = static_cast<std::size_t>(std::ranges::upper_bound(s.x, largest) - s.x.begin());
-  for (std::span<const double>* column : {&s.x, &s.y, &s.low, &s.high, &s.unsteady}) {
-    if (!column->empty()) *column = column->first(n);
-  }
-}
-
 bool between(const TransferCase& c, const std::pair<Device, Device>& pair) {
   return c.from == pair.first && c.to == pair.second;
 }
@@ -105,19 +70,19 @@ std::vector<const TransferCase*> by_threads(const TransferResults& results,
 }
 
 void add_curves(const Panel& p, const TransferResults& results,
-                const std::pair<Device, Device>& pair, const PlottedPart& what, bool old,
+                const std::pair<Device, Device>& pair, TransferQuantity quantity, bool old,
                 std::vector<plot::Series>& out) {
   const CacheState cache = results.request.cache;
+  const bool marked = !old && !is_mostly_unsteady(results);
+  const bool time = quantity == TransferQuantity::Time;
   for (const TransferCase* one : by_threads(results, pair)) {
     const TransferCase& c = *one;
     plot::Series s = case_series(p, c, old);
-    const bool time = what.quantity == TransferQuantity::Time;
     s.x = c.bytes;
     s.y = time ? c.time_s : c.gb_per_s;
     s.low = time ? c.time_low : c.gb_low;
     s.high = time ? c.time_high : c.gb_high;
-    if (!old) s.unsteady = c.unsteady;
-    keep_up_to(s, what.largest);
+    if (marked) s.unsteady = c.unsteady;
     s.describe = [&c, cache, old](std::size_t i) {
       return (old ? tr("previous run") + std::string("\n") : "") + describe(c.samples[i], cache);
     };
@@ -128,14 +93,13 @@ void add_curves(const Panel& p, const TransferResults& results,
 // Adds the reference's cases, each in the colour of the matching case measured here.
 void add_reference(const Panel& p, const ReferenceMachine& machine,
                    const std::pair<Device, Device>& pair, const Overlay<TransferCase>& fitting,
-                   const PlottedPart& what, std::vector<plot::Series>& out) {
+                   TransferQuantity quantity, std::vector<plot::Series>& out) {
   for (const ReferenceCurve<TransferCase>& curve : fitting.curves) {
     if (!between(*curve.here, pair)) continue;
     const TransferCase& there = *curve.there;
-    const bool time = what.quantity == TransferQuantity::Time;
+    const bool time = quantity == TransferQuantity::Time;
     out.push_back(reference_series(case_series(p, *curve.here, false), machine, curve, there.bytes,
                                    time ? there.time_s : there.gb_per_s));
-    keep_up_to(out.back(), what.largest);
   }
 }
 
@@ -172,17 +136,17 @@ void add_thread_keys(const Panel& p, const std::vector<const TransferCase*>& cas
 
 // `reference` may be null; `fitting` is then empty.
 std::vector<plot::Series> curves(const Panel& p, const Kept<TransferResults>& kept,
-                                 const PlottedPart& what, const ReferenceResults* reference,
+                                 TransferQuantity quantity, const ReferenceResults* reference,
                                  const Overlay<TransferCase>& fitting) {
   const std::pair<Device, Device> pair = shown_pair(p, shown(kept));
   std::vector<plot::Series> series;
   if (reference != nullptr) {
-    add_reference(p, reference->machine, pair, fitting, what, series);
+    add_reference(p, reference->machine, pair, fitting, quantity, series);
   }
   if (kept.previous && !kept.current.empty()) {
-    add_curves(p, *kept.previous, pair, what, true, series);
+    add_curves(p, *kept.previous, pair, quantity, true, series);
   }
-  add_curves(p, shown(kept), pair, what, false, series);
+  add_curves(p, shown(kept), pair, quantity, false, series);
   const std::vector<const TransferCase*> cases = drawn_cases(p, kept);
   if (!has_both_kinds(cases)) {
     for (plot::Series& s : series) {
@@ -244,11 +208,12 @@ std::vector<plot::Band> level_bands(const std::vector<const TransferCase*>& case
   return bands;
 }
 
-// Whether the bandwidths span so much that a linear axis would show the fastest part only.
-bool spans_a_decade(const std::vector<const TransferCase*>& cases) {
+// Whether the bandwidths of all pairs span so much that a linear axis would show the fastest part
+// only. The axis is the same for every pair.
+bool spans_a_decade(const TransferResults& results) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (const TransferCase* c : cases) {
-    for (const double gb_per_s : c->gb_per_s) {
+  for (const TransferCase& c : results.cases) {
+    for (const double gb_per_s : c.gb_per_s) {
       if (gb_per_s <= 0) continue;
       least = std::min(least, gb_per_s);
       most = std::max(most, gb_per_s);
@@ -260,10 +225,10 @@ bool spans_a_decade(const std::vector<const TransferCase*>& cases) {
 // Which bytes are counted, and to which operation the lines of the levels belong.
 std::string counting_note(const std::vector<const TransferCase*>& cases,
                           const std::pair<Device, Device>& pair) {
-  const bool both_ends = pair.first == pair.second || (!is_gpu(pair.first) && !is_gpu(pair.second));
-  std::string text = both_ends ? tr("GB/s counts the bytes read and the bytes written: a copy of "
-                                    "1 MiB moves 2 MiB.")
-                               : tr("GB/s counts the bytes of a copy once.");
+  std::string text = counts_both_ways(pair)
+                         ? tr("GB/s counts the bytes read and the bytes written: a copy of "
+                              "1 MiB moves 2 MiB.")
+                         : tr("GB/s counts the bytes of a copy once.");
   const TransferFit* fit = drawn_levels(cases);
   if (fit == nullptr) return text;
   const bool others = std::ranges::any_of(
@@ -327,7 +292,14 @@ void draw_quick_note(const Panel& p, const TransferResults& results, bool beside
   caption(p.ui, text);
   record_item(p.ui, "transfers/quick_note", "text", text);
   hint(p.ui, tr("The settings apply to the sweep; the quick one measures copies between the same "
-                "devices in about 30 s."));
+                "devices in up to 30 s."));
+}
+
+// Why a figure is marked, beside what unsteady_key() says.
+std::string more_reasons() {
+  return fmt::format(
+      "{}\n{}", tr("Or other programs and the host took a fifth of the cores' time or more."),
+      tr("Or the figure is less than half of those at the sizes before and after it."));
 }
 
 }  // namespace
@@ -351,9 +323,11 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   };
   constexpr float kOneLine = 560;  // units
   const bool key = std::ranges::any_of(cases, unsteady);
-  if (key) {
-    unsteady_key(p, "transfers/mark_key",
-                 tr("Or other programs and the host took a fifth of the cores' time or more."));
+  if (key && is_mostly_unsteady(results)) {
+    warning_key(p, "transfers/mark_key",
+                tr("Most figures are unsteady; the bands show p10 to p90."), more_reasons());
+  } else if (key) {
+    unsteady_key(p, "transfers/mark_key", more_reasons());
   }
   draw_quick_note(p, results, key && width_left(p) >= kOneLine);
 }
@@ -364,7 +338,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
   const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
   const std::vector<plot::Band> bands = level_bands(cases);
-  const std::string counted = counting_note(cases, shown_pair(p, shown(kept)));
+  const std::pair<Device, Device> devices = shown_pair(p, shown(kept));
+  const std::string counting = counting_note(cases, devices);
   const plot::Options options{.height = 270,
                               .grows = true,
                               .cursor = &p.view.cursor,
@@ -380,39 +355,34 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   Pair pair(p, 680, spare_height(p));
   pair.next();
   if (Card card(p, "transfers/bandwidth", title_with(p, tr("Bandwidth over size"), kept),
-                {.hint = counted + " " +
+                {.hint = counting + " " +
                          tr("Bytes moved, as counted by STREAM, divided by the median time. The "
-                            "band spans p10 to p90. The axis is logarithmic where bandwidths "
-                            "differ by more than a factor of ten; right-click the plot to change "
+                            "band spans p10 to p90. The axis is logarithmic where the "
+                            "bandwidths of all pairs differ by more than a factor of ten; "
+                            "right-click the plot to change "
                             "it."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
-    plot::Axes axes{.x = size, .y = {.label = "GB/s", .min = 0}};
-    if (spans_a_decade(cases) || towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
-      axes.y = {.label = "GB/s", .scale = plot::Scale::Log10};
+    const std::string unit = counted("GB/s", devices);
+    plot::Axes axes{.x = size, .y = {.label = unit, .min = 0}};
+    if (spans_a_decade(shown(kept)) ||
+        towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
+      axes.y = {.label = unit, .scale = plot::Scale::Log10};
     }
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
-               curves(p, kept, {TransferQuantity::Bandwidth}, reference, fitting), options, p.out);
+               curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
   pair.next();
-  const double largest = largest_timed(cases);
-  const bool cut = largest < kAllSizes;
-  const char* const title = cut ? tr("Time of small arrays") : tr("Time over size");
-  if (Card card(p, "transfers/latency", title_with(p, title, kept),
-                {.hint = cut ? tr("The median time of one repetition, up to the last size at which "
-                                  "a case takes at most 20 times as long as at its smallest one. "
-                                  "Flat on the left: the fixed cost; rising on the right: the "
-                                  "bandwidth.")
-                             : tr("The median time of one repetition. Flat on the left: the fixed "
-                                  "cost; rising on the right: the bandwidth."),
+  if (Card card(p, "transfers/latency", title_with(p, tr("Time over size"), kept),
+                {.hint = tr("The median time of one repetition. Flat on the left: the fixed "
+                            "cost; rising on the right: the bandwidth."),
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size,
                           .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
-               curves(p, kept, {TransferQuantity::Time, largest}, reference, fitting), options,
-               p.out);
+               curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }
 }
 
@@ -480,8 +450,12 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
     };
     series.push_back(std::move(s));
   }
+  const TransferResults& results = shown(kept);
+  const std::string unit = results.cases.empty()
+                               ? "GB/s"
+                               : counted("GB/s", {results.cases[0].from, results.cases[0].to});
   const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
-                        .y = {.label = "GB/s", .min = 0, .max = live_end(shown(kept))}};
+                        .y = {.label = unit, .min = 0, .max = live_end(results)}};
   plot::draw(p.ui, "transfers/plot/live", axes, series,
              {.height = 320, .grows = true, .empty_text = tr("No sample yet"), .dimmed = old},
              p.out);

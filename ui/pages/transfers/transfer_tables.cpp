@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,10 @@
 
 namespace lab::ui {
 namespace {
+
+constexpr const char* kBandwidthHint = LAB_TEXT(
+    "Bytes read plus bytes written, divided by the time; a copy to or from a GPU counts its "
+    "bytes once.");
 
 double best_of_all(const TransferResults& results, const std::vector<Device>& devices,
                    std::int64_t bytes) {
@@ -137,22 +142,32 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
   }
 }
 
-// `text` and, on a line of its own, what others took from the cores meanwhile.
-std::string with_others(std::string text, const MeasuredTransfer& s) {
-  if (!is_disturbed(s)) return text;
-  if (!text.empty()) text += "\n";
-  return text + trf("Other programs or the host took {} of the cores' time while it was measured.",
-                    percent(s.others));
+// `text` and, each on a line of its own, why the figure may be wrong although its times agree.
+std::string with_reasons(std::string text, const MeasuredTransfer& s) {
+  const auto add = [&](const std::string& reason) {
+    if (!text.empty()) text += "\n";
+    text += reason;
+  };
+  if (is_disturbed(s)) {
+    add(trf("Other programs or the host took {} of the cores' time while it was measured.",
+            percent(s.others)));
+  }
+  if (s.dip) {
+    add(
+        tr("Far below the sizes before and after it: measure again. If it stays, the addresses of "
+           "the arrays collide in the cache."));
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string why_unsteady(const MeasuredTransfer& s) {
-  return with_others(why_unsteady(s.time), s);
+  return with_reasons(why_unsteady(s.time), s);
 }
 
 std::string describe(const MeasuredTransfer& s, CacheState cache) {
-  return with_others(describe(static_cast<const TransferSample&>(s), cache), s);
+  return with_reasons(describe(static_cast<const TransferSample&>(s), cache), s);
 }
 
 bool has_transfer_matrix(const Panel& p, const TransferResults& results) {
@@ -161,17 +176,56 @@ bool has_transfer_matrix(const Panel& p, const TransferResults& results) {
   return devices >= 2 && devices <= kMost && !results.copy_sizes().empty();
 }
 
+namespace {
+
+bool has_gpu_among(const std::vector<Device>& devices) {
+  return std::ranges::any_of(devices,
+                             [](Device device) { return is_gpu(device) && is_timed(device); });
+}
+
+std::string matrix_hint(const std::vector<Device>& devices) {
+  std::string text =
+      tr("Rows: source; columns: destination. The fastest thread count. Press a "
+         "pair to see its curves.");
+  if (!has_gpu_among(devices)) return text;
+  return fmt::format("{} {}", text,
+                     tr("Copies within a device and between CPU devices count the bytes read and "
+                        "the bytes written, those to or from a GPU count them once."));
+}
+
+// Several CPU devices whose cores use one memory.
+bool share_memory(const MachineInfo& machine) {
+  std::set<int> nodes;
+  int cpus = 0;
+  for (const DeviceInfo& info : machine.devices) {
+    if (info.device.kind != DeviceKind::Cpu) continue;
+    ++cpus;
+    nodes.insert(info.numa_nodes.begin(), info.numa_nodes.end());
+  }
+  return cpus > 1 && nodes.size() < 2;
+}
+
+}  // namespace
+
 void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const std::vector<Device>& devices = p.model.devices();
   const TransferResults& results = shown(kept);
   const std::vector<std::int64_t>& sizes = results.copy_sizes();
   constexpr float kSizeUnits = 220;  // of the choice of a size
-  Card card(p, "transfers/matrix_card", tr("Copies between devices, GB/s"),
-            {.hint = tr("Rows: source; columns: destination. The fastest thread count. Press a "
-                        "pair to see its curves."),
-             .dimmed = is_old(kept)});
+  Card card(
+      p, "transfers/matrix_card",
+      trf("Copies between devices, {}",
+          has_gpu_among(devices) ? std::string("GB/s") : counted("GB/s", {devices[0], devices[1]})),
+      {.hint = matrix_hint(devices), .dimmed = is_old(kept)});
   if (!card) return;
   Ui& ui = p.ui;
+  if (share_memory(p.model.machine())) {
+    const std::string text =
+        tr("The CPU devices share one memory: a copy between two of them costs "
+           "about as much as one within a device.");
+    muted(ui, text);
+    record_item(ui, "transfers/shared_memory", "text", text);
+  }
   const std::int64_t bytes = matrix_bytes(p, sizes);
   {
     Row row(ui, {-std::min(kSizeUnits, width_left(p)), 1});
@@ -324,7 +378,7 @@ void fit_table(const Panel& p, const TransferResults& results) {
       Column{LAB_TEXT("Level"), 0.8F, false, LAB_TEXT("Where the arrays fit.")},
       Column{LAB_TEXT("Up to"), 0.9F, true, LAB_TEXT("The largest array that the level holds.")},
       Column{LAB_TEXT("Fixed cost"), 1, true, LAB_TEXT("Of one call.")},
-      Column{LAB_TEXT("Bandwidth"), 1.1F, true, {}},
+      Column{LAB_TEXT("Bandwidth"), 1.1F, true, kBandwidthHint},
       Column{LAB_TEXT("Residual"), 0.9F, true,
              LAB_TEXT("Root mean square of the line's relative errors.")}};
   TransferForm& form = p.view.forms.transfers;
@@ -340,20 +394,25 @@ void fit_table(const Panel& p, const TransferResults& results) {
 }
 
 void example_table(const Panel& p, const std::string& path, const std::vector<Example>& examples) {
-  static constexpr std::array kExampleColumns = {
-      Column{LAB_TEXT("Level"), 0.8F, false, LAB_TEXT("Where the arrays fit.")},
-      Column{LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
-      Column{LAB_TEXT("Time"), 1, true, LAB_TEXT("Median of the repetition times.")},
-      Column{LAB_TEXT("Bandwidth"), 1.6F, true,
-             LAB_TEXT("Bytes moved divided by the median time; ± is half of the range from p10 to "
-                      "p90.")}};
-  if (!begin_table(p.ui, path, kExampleColumns)) return;
+  constexpr float kWithTime = 480;  // units
+  const bool wide = width_left(p) >= kWithTime;
+  std::vector<Column> columns = {{LAB_TEXT("Level"), 1, false, LAB_TEXT("Where the arrays fit.")},
+                                 {LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")}};
+  if (wide) {
+    columns.push_back({LAB_TEXT("Time"), 1, true, LAB_TEXT("Median of the repetition times.")});
+  }
+  columns.push_back({LAB_TEXT("Bandwidth"), 1.2F, true, kBandwidthHint});
+  columns.push_back({LAB_TEXT("Spread"), 1, true, LAB_TEXT("Half of the range from p10 to p90.")});
+  if (!begin_table(p.ui, path, columns)) return;
   for (const auto& [level, s] : examples) {
+    const std::string time = format_seconds(s->time.median_s);
     table_row(p.ui);
     cell(p.ui, tr(level->name), why_withheld(*level));
     cell(p.ui, format_bytes(s->bytes));
-    cell(p.ui, format_seconds(s->time.median_s));
-    cell(p.ui, speed_text(*s), why_unsteady(*s), is_unsteady(*s));
+    if (wide) cell(p.ui, time);
+    cell(p.ui, gb_per_s_text(s->gb_per_s), is_unsteady(*s) ? why_unsteady(*s) : time,
+         is_unsteady(*s));
+    cell(p.ui, half_spread(s->time));
   }
   end_table(p.ui);
 }
@@ -368,12 +427,13 @@ void transfer_cost(const Panel& p, const TransferResults& results) {
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
+    const std::string name = counted(row_name(p, c), pair);
     if (const std::string text = sentence(*c.fit, c.samples); !text.empty()) {
-      say(trf("{}, lines fitted to the samples: {}", row_name(p, c), text));
+      say(trf("{}, lines fitted to the samples: {}", name, text));
     }
     if (const std::vector<Example> examples = examples_of(c); !examples.empty()) {
       say(trf("{}, where no straight line describes the times: one measured copy per level.",
-              row_name(p, c)));
+              name));
       example_table(p, path(), examples);
     }
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));
@@ -414,10 +474,9 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
           p.view.forms.transfers.show_table);
   if (!p.view.forms.transfers.show_table) return;
   const bool wide = width_left(p) > 640;
-  std::vector<Column> columns = {
-      {LAB_TEXT("Case"), 2.8F, false, {}},
-      {LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
-      {LAB_TEXT("Bandwidth"), 1.2F, true, LAB_TEXT("Bytes moved divided by the median time.")}};
+  std::vector<Column> columns = {{LAB_TEXT("Case"), 2.8F, false, {}},
+                                 {LAB_TEXT("Size"), 1, true, LAB_TEXT("Of one array.")},
+                                 {LAB_TEXT("Bandwidth"), 1.2F, true, kBandwidthHint}};
   if (wide) {
     columns.push_back({LAB_TEXT("Median"), 1, true, LAB_TEXT("Median of the repetition times.")});
     columns.push_back({"n", 0.6F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")});

@@ -104,9 +104,11 @@ void main_fields(const Panel& p, TransferForm& form) {
   fields.next();
   const char* const accepts =
       tr("Powers of two (from..to) or a comma-separated list (4 KiB, 1 MiB).");
-  const std::string fault = problem([&] { parse_byte_sizes(form.sizes); });
+  const std::string unread = field_problem(problem([&] { parse_byte_sizes(form.sizes); }), accepts);
+  const std::string fault =
+      unread.empty() ? field_problem(transfer_sizes_problem(form, p.model.machine())) : unread;
   input_text(p.ui, "transfers/sizes", tr("Sizes of one array"), form.sizes, accepts, "1 KiB..1 GiB",
-             {.error = field_problem(fault, accepts)});
+             {.error = fault});
   fields.next();
   field_control(p, "transfers", form.request, &StartTransfers::cache);
   fields.next();
@@ -245,7 +247,7 @@ void sweep_form(const Panel& p, TransferForm& form, bool fields) {
   const std::string error = problem([&] { request = sweep_of(p, false); });
   const RunEstimate estimate =
       error.empty() ? estimate_of(request, p.model.machine()) : RunEstimate{};
-  const bool at_field = fields && !problem([&] { parse_byte_sizes(form.sizes); }).empty();
+  const bool at_field = fields && !transfer_sizes_problem(form, p.model.machine()).empty();
   if (!error.empty() && !at_field) error_box(p.ui, "transfers/form_error", field_problem(error));
   estimate_note(p, "transfers/estimate", estimate, sweep_basis(estimate, request.budget_s));
   form_actions(p, 260, [&] { sweep_buttons(p, error); });

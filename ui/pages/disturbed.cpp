@@ -150,7 +150,8 @@ std::string with_spread(const std::string& figure, const Timing& t) {
 
 std::string why_unsteady(const Timing& t) {
   std::string why;
-  if (t.unstable) why = tr("The time limit was reached before the spread fell below 2 %.");
+  if (t.unstable && !has_few_repetitions(t))
+    why = tr("The time limit was reached before the spread fell below 2 %.");
   if (!varies_much(t.p10_s, t.p90_s)) return why;
   if (!why.empty()) why += "\n";
   return why + trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -60,7 +61,9 @@ std::string timing_rows(const Timing& t) {
 void add_unsteady(std::string& text, const Timing& t) {
   if (!t.unstable) return;
   text += std::string("\n") +
-          tr("Unsteady: the time limit was reached before the spread fell below 2 %.");
+          (has_few_repetitions(t)
+               ? tr("Too few repetitions fit the time limit to know how much the times vary.")
+               : tr("Unsteady: the time limit was reached before the spread fell below 2 %."));
 }
 
 }  // namespace
@@ -79,8 +82,20 @@ std::string span_text(std::string_view what, double begin_s, double end_s) {
   return text;
 }
 
+namespace {
+
+// "cuda:0 cannot be used", whose first word is a name that keeps its case.
+bool begins_with_device(std::string_view message) {
+  const std::size_t colon = message.find(':');
+  return colon < message.find(' ') && colon + 1 < message.size() && message[colon + 1] >= '0' &&
+         message[colon + 1] <= '9';
+}
+
+}  // namespace
+
 std::string field_problem(std::string message, std::string_view accepts) {
   if (message.empty()) return message;
+  if (begins_with_device(message)) message = trf("Device {}", message);
   if (message.front() >= 'a' && message.front() <= 'z') message.front() -= 'a' - 'A';
   return accepts.empty() ? message + "." : trf("{}. {}", message, accepts);
 }

@@ -18,7 +18,8 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-const ImVec2 kLarge{1920, 1400};  // shows the whole page without scrolling
+const ImVec2 kLarge{1920, 1400};   // shows the whole page without scrolling
+const ImVec2 kStacked{700, 4000};  // the same, with the curves below the ladder
 
 Model matmul_job(std::initializer_list<Payload> payloads) {
   Model model = make_scene(Page::Matmul, Scene::Empty);
@@ -131,7 +132,7 @@ TEST(MatmulTabs, ALiveRunKeepsTheLadder) {
 }
 
 TEST(MatmulTabs, AReplacedLadderCanBeSeenAgain) {
-  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kStacked);
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/replaced"));
   lab.model.apply(event(2, 1, JobStarted{"Matmul ladder on cpu:0", StartMatmul{}}));
@@ -196,7 +197,7 @@ TEST(MatmulCurves, KeepAKernelsColourAndShowOneDevice) {
     return model;
   };
   using Labels = std::vector<std::string>;
-  Lab lab(job({}), 1, kLarge);
+  Lab lab(job({}), 1, kStacked);
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.legend("matmul/plot/gflops"), (Labels{"The rung naive", "The rung simd"}));
   const auto color = [&](std::size_t kernel) {
@@ -334,6 +335,31 @@ TEST(MatmulForm, NamesNoDurationBeyondAYear) {
   EXPECT_EQ(ui::about(3 * 3600), "about 3.0 h");
   EXPECT_EQ(ui::about(5 * 86400), "about 5 days");
   EXPECT_EQ(ui::about(4e14), "more than a year");
+}
+
+TEST(MatmulForm, AnEmptyLadderOffersTheQuickOne) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
+  lab.open(Page::Matmul);
+  lab.click("matmul/empty/quick");
+  ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, (std::vector<std::int64_t>{256, 512, 1024}));
+}
+
+TEST(MatmulCurves, NeedNoLegendBesideTheBarsOfTheirColours) {
+  for (const ImVec2 size : {kLarge, kStacked}) {
+    Lab lab(make_scene(Page::Matmul, Scene::Done), 1, size);
+    lab.open(Page::Matmul);
+    EXPECT_EQ(lab.legend("matmul/plot/gflops").empty(), size.x == kLarge.x);
+  }
+}
+
+TEST(MatmulCurves, LeaveRoomForTheLabelAboveThePeak) {
+  PeakSample peak;
+  peak.gflops = 500;
+  Lab lab(matmul_job({peak, matmul_sample(cpu(), "simd", 64, 490), JobFinished{}}), 1, kLarge);
+  lab.open(Page::Matmul);
+  const std::string shown = lab.backend.find("matmul/plot/gflops")->value;
+  EXPECT_NE(shown.find("y 0..577"), std::string::npos) << shown;
 }
 
 TEST(MatmulForm, OffersAQuickLadder) {
@@ -486,7 +512,7 @@ TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
 }
 
 TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
-  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kStacked);
   lab.view.forms.matmul.request.dtype = Precision::TF32;
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::TF32);
@@ -498,7 +524,7 @@ TEST(MatmulLadder, ShowsTitlesOfKernels) {
   const RungInfo rung{cpu(), "loop_order", "Loop order", "What it adds."};
   Lab lab(matmul_job({rung, ceilings_measured(cpu()), matmul_sample(cpu(), "loop_order", 64, 5),
                       JobFinished{}}),
-          1, kLarge);
+          1, kStacked);
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.legend("matmul/plot/gflops"), std::vector<std::string>{"Loop order"});
   EXPECT_EQ(lab.backend.find("matmul/roofline/kernel")->value, "Loop order");
@@ -608,6 +634,41 @@ TEST(MatmulLadder, MarksUnsteadyRungsAndOffersToMeasureAgain) {
   EXPECT_TRUE(lab.visible("matmul/mark_key"));
   lab.click("matmul/measure_again");
   EXPECT_EQ(lab.sent<StartMatmul>().size(), 1U);
+}
+
+TEST(MatmulLadder, TooFewRepetitionsAreNeitherSteadyNorUnsteady) {
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  MatmulSample once = matmul_sample(cpu(), "simd", 64, 85);
+  once.time = {.median_s = 1e-3, .p10_s = 1e-3, .p90_s = 1e-3, .n = 1, .unstable = true};
+  Lab lab(matmul_job({peak, ceilings_measured(cpu()), once, JobFinished{}}), 1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_FALSE(lab.visible("matmul/mark_key"));
+  EXPECT_EQ(lab.backend.find("matmul/few_key")->label,
+            "Some kernels had time for fewer than 6 repetitions.");
+  EXPECT_EQ(lab.backend.find("matmul/limit")->label,
+            "Only one repetition of The rung simd at N = 64 fits the time limit, at 85.0 GFLOP/s: "
+            "allow more time per kernel to find its limit.");
+  EXPECT_EQ(lab.backend.find("matmul/limit")->kind, "text");
+}
+
+TEST(MatmulLadder, NamesTheRungAboveThatIsFaster) {
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  const auto said = [&](double tiled) {
+    Lab lab(matmul_job({peak, matmul_sample(cpu(), "naive", 64, 100),
+                        matmul_sample(cpu(), "simd", 64, tiled),
+                        matmul_sample(cpu(), "onednn", 64, 435), JobFinished{}}),
+            1, kLarge);
+    lab.open(Page::Matmul);
+    EXPECT_EQ(lab.backend.find("matmul/library_line/cpu:0")->label, "Line: best library, 87 %");
+    return lab.visible("matmul/slower/cpu:0/simd");
+  };
+  EXPECT_TRUE(said(60));
+  EXPECT_FALSE(said(99)) << "about as fast";
+  EXPECT_FALSE(said(200));
 }
 
 TEST(MatmulLadder, ComparesUnsteadyKernelsOnlyWhereTheirRangesAreApart) {

@@ -28,6 +28,7 @@ struct Line {
   bool failed = false;  // at some size; without a sample it has not been timed at all
   const MatmulSample* sample = nullptr;
   const MatmulSample* reference = nullptr;  // of another machine, at the size shown
+  std::string slower_than = {};  // the title of the rung above, if this one is slower than it
 
   bool unsteady() const { return sample != nullptr && is_unsteady(sample->time); }
 };
@@ -115,6 +116,10 @@ struct Bars {
   bool of_peak = false;  // shares are of the peak, otherwise of the fastest
   bool rest = true;      // there is room for what follows the shares
   float share = 0;       // pixels from `right` to the end of the shares
+
+  float library_x() const {
+    return left + (right - left) * static_cast<float>(std::min(library_share, 1.0));
+  }
 };
 
 // Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
@@ -140,6 +145,24 @@ std::string bar_text(const Value& value) {
 
 constexpr float kBetweenValues = 10;            // units
 constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
+
+// "slower than Loop order here" in the free part of the bar, beside the line of the library; only
+// if it fits.
+void draw_slower(const Panel& p, const Item& item, const Line& line, const Bars& bars, float end,
+                 float middle) {
+  const Ui& ui = p.ui;
+  ImFont* font = ui.fonts.caption;
+  const std::string text = trf("slower than {} here", line.slower_than);
+  const ImVec2 size = text_size(font, text);
+  const float gap = ui.px(8), library = bars.library_x();
+  float left = end + gap;
+  if (library > end && left + size.x + gap > library) left = library + gap;
+  if (left + size.x > bars.right - ui.px(4)) return;
+  const ImVec2 at(left, middle - size.y / 2);
+  draw_text(ImGui::GetWindowDrawList(), font, at, ui.theme->muted, text);
+  record_rect(p.ui, fmt::format("matmul/slower/{}/{}", lab::to_string(line.device), line.name),
+              "text", text, {}, item.visible, at, {at.x + size.x, at.y + size.y});
+}
 
 // Draws name, size and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
@@ -235,9 +258,12 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const ImU32 color = with_alpha(kernel_color(p, line.device, line.name), elsewhere ? kPale : 1.0F);
   list->AddRectFilled({bars.left, top}, {bars.left + full, bottom}, styled(color), ui.px(3));
   if (bars.library_share > 0) {
-    const float x = bars.left + width * static_cast<float>(std::min(bars.library_share, 1.0));
+    const float x = bars.library_x();
     const float reach = ui.px(bars.below ? 5 : 7);
     list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
+  }
+  if (!line.slower_than.empty()) {
+    draw_slower(p, item, line, bars, bars.left + full, (top + bottom) / 2);
   }
   if (line.unsteady()) draw_whisker(p, range_of(*line.sample, share), bars, (top + bottom) / 2);
   if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
@@ -261,6 +287,22 @@ struct Ladder {
   }
 };
 
+// Names the rung above where one of the lab's own is slower than it, beyond what either varies.
+void find_slower(Ladder& ladder) {
+  const Line* above = nullptr;
+  for (Line& line : ladder.lines) {
+    if (line.library || line.sample == nullptr) continue;
+    if (above != nullptr && above->sample->n == line.sample->n && !above->unsteady() &&
+        !line.unsteady()) {
+      constexpr double kClearly = 0.95;
+      const ShareRange before = range_of(*above->sample, ladder.share(*above));
+      const ShareRange here = range_of(*line.sample, ladder.share(line));
+      if (here.high < kClearly * before.low) line.slower_than = above->title;
+    }
+    above = &line;
+  }
+}
+
 Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
   Ladder ladder{.device = device,
                 .size = results.largest_size(device),
@@ -270,6 +312,7 @@ Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
   for (const Line& l : ladder.lines) {
     if (l.sample != nullptr) ladder.best = std::max(ladder.best, l.sample->gflops);
   }
+  find_slower(ladder);
   return ladder;
 }
 
@@ -324,6 +367,9 @@ float line_height(const Panel& p, std::size_t lines, bool only_device, int capti
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   std::string text = titled_name(line.name, line.title);
   if (!line.sentence.empty()) text += "\n" + line.sentence;
+  if (!line.slower_than.empty()) {
+    text += "\n" + trf("Slower than {} at this size.", line.slower_than);
+  }
   if (line.sample != nullptr) text += "\n" + measured_text(*line.sample, cache);
   if (line.reference != nullptr) {
     text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
@@ -472,7 +518,8 @@ bool has_unfit_kernels(const MatmulResults& results, const Line& line) {
   const auto slow = [&](const MatmulSample& s) {
     return is_unsteady(s.time) || s.gflops < kSlow * fastest_at(results, line.device, s.n);
   };
-  return !is_unsteady(line.sample->time) && std::ranges::all_of(k->samples, slow);
+  return !is_unsteady(line.sample->time) && !has_few_repetitions(line.sample->time) &&
+         std::ranges::all_of(k->samples, slow);
 }
 
 // Why a library is far behind.
@@ -491,12 +538,23 @@ void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector
   }
 }
 
-// Explains the marks of unsteady bars, if there are any; the card's hint explains the others.
+// Explains the marks of unsteady bars and names those that were timed too seldom for a mark, if
+// there are any; the card's hint explains the others.
 void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
-  const bool unsteady = std::ranges::any_of(ladders, [](const Ladder& ladder) {
-    return std::ranges::any_of(ladder.lines, &Line::unsteady);
-  });
-  if (unsteady) unsteady_key(p, "matmul/mark_key");
+  const auto any = [&](const auto& of) {
+    return std::ranges::any_of(
+        ladders, [&](const Ladder& ladder) { return std::ranges::any_of(ladder.lines, of); });
+  };
+  if (any(&Line::unsteady)) unsteady_key(p, "matmul/mark_key");
+  const auto few = [](const Line& line) {
+    return line.sample != nullptr && has_few_repetitions(line.sample->time);
+  };
+  if (!any(few)) return;
+  const std::string text =
+      trf("Some kernels had time for fewer than {} repetitions.", kFewestForSpread);
+  caption(p.ui, text);
+  record_item(p.ui, "matmul/few_key", "text", text);
+  hint(p.ui, tr("Too few to know how much their times vary. More time per kernel allows more."));
 }
 
 void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const TextColumns& columns,
@@ -518,9 +576,15 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
     hint(ui, trf("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",
                  workers_text(peak->threads), timing_text(peak->time)));
   }
+  if (library > 0) {
+    const std::string text = trf("Line: best library, {}", percent(library));
+    caption(ui, text);
+    record_item(ui, fmt::format("matmul/library_line/{}", lab::to_string(device)), "text", text);
+  }
   const bool any_marked = std::any_of(
       lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
-  const float height = line_height(p, lines.size(), only_device, any_marked ? 2 : 1);
+  const float height =
+      line_height(p, lines.size(), only_device, 1 + (any_marked ? 1 : 0) + (library > 0 ? 1 : 0));
   grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
   for (const Line& line : lines) {

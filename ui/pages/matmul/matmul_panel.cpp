@@ -19,6 +19,7 @@ namespace lab::ui {
 namespace {
 
 constexpr int kChosen = 2;  // of which_names()
+constexpr const char* kQuick = LAB_TEXT("Quick, 15 s");
 
 RunKind shown_kind(const MatmulForm& form) {
   return static_cast<RunKind>(form.tabs.kind);
@@ -227,6 +228,21 @@ StartMatmul quick_ladder(const Panel& p) {
   return request;
 }
 
+// `width` as in ButtonOptions.
+void quick_button(const Panel& p, std::string_view path, float width) {
+  const std::string fault = problem([&] { quick_ladder(p); });
+  const std::string why = fault.empty() ? busy_reason(p) : fault;
+  if (button(p.ui, path, tr(kQuick),
+             {.enabled = why.empty(),
+              .hint = why.empty()
+                          ? tr("The same kernels on the same devices at N = 256, 512 and 1024. "
+                               "The form's sizes and time per kernel do not apply.")
+                          : why,
+              .width = width})) {
+    send_and_show(p, quick_ladder(p));
+  }
+}
+
 void run_buttons(const Panel& p, RunKind kind, const std::string& error,
                  const StartMatmul& request) {
   if (stop_instead(p, Page::Matmul)) return;
@@ -239,17 +255,7 @@ void run_buttons(const Panel& p, RunKind kind, const std::string& error,
   row.next();
   if (start_button(p, path, run_label(p, kind), error, true)) send_and_show(p, request);
   row.next();
-  const std::string fault = problem([&] { quick_ladder(p); });
-  const std::string why = fault.empty() ? busy_reason(p) : fault;
-  if (button(p.ui, "matmul/quick", tr("Quick, 15 s"),
-             {.enabled = why.empty(),
-              .hint = why.empty()
-                          ? tr("The same kernels on the same devices at N = 256, 512 and 1024. "
-                               "The form's sizes and time per kernel do not apply.")
-                          : why,
-              .width = -1})) {
-    send_and_show(p, quick_ladder(p));
-  }
+  quick_button(p, "matmul/quick", -1);
 }
 
 void matmul_form(const Panel& p) {
@@ -304,7 +310,11 @@ void empty_card(const Panel& p) {
                "devices at the same time, then on the first device alone.")
           : fmt::format("{} {}", known.empty() ? tr("No kernel has been measured yet.") : known,
                         tr("The ladder goes from three plain loops to the machine's limit."));
-  empty_page(p, "matmul/empty", sentence, run_label(p, kind), command);
+  const bool quick = kind == RunKind::Sweep;
+  empty_page(p, "matmul/empty", sentence, run_label(p, kind), command,
+             quick ? room_beside(p, tr(kQuick)) : 0);
+  if (!quick) return;
+  draw_beside(p, "matmul/empty", [&] { quick_button(p, "matmul/empty/quick", 0); });
 }
 
 void failed_card(const Panel& p, const MatmulResults& results) {
@@ -376,7 +386,7 @@ void matmul_results(const Panel& p) {
     pair.next();
     draw_matmul_ladder(p, kept);
     pair.next();
-    draw_matmul_curves(p, kept);
+    draw_matmul_curves(p, kept, pair.beside());
   }
   failed_card(p, shown(kept));
   if (!shown(kept).request.live) draw_matmul_roofline(p, kept);

@@ -10,7 +10,8 @@ namespace lab::ui {
 // One line per rung: its share of the peak at the largest measured size, with the library's share
 // as reference. Hovering a rung shows what it adds and highlights its curve.
 void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept);
-void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept);
+// `beside_ladder`: the bars of the ladder have the colours, so that no legend is needed.
+void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept, bool beside_ladder);
 void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept);
 // The roofline of one device at one size: its kernels under the measured ceilings, with a table of
 // the values.

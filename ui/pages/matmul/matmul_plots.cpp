@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -200,11 +201,30 @@ std::string kernel_key(Device device, std::string_view kernel) {
   return fmt::format("{} {}", lab::to_string(device), kernel);
 }
 
-void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
+namespace {
+
+// The end of an axis of GFLOP/s with room for the labels of the peaks above their lines; none
+// without data.
+std::optional<double> gflops_end(const std::vector<plot::Series>& series,
+                                 const std::vector<plot::Reference>& peaks) {
+  constexpr double kHeadroom = 1.12;
+  double most = 0;
+  for (const plot::Reference& peak : peaks) most = std::max(most, peak.y);
+  for (const plot::Series& s : series) {
+    for (const std::span<const double> values : {s.y, s.high}) {
+      for (const double y : values) most = std::max(most, y);
+    }
+  }
+  return most > 0 ? std::optional(kHeadroom * most) : std::nullopt;
+}
+
+}  // namespace
+
+void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept, bool beside_ladder) {
   const bool old = is_old(kept);
   Card card(
       p, "matmul/curves", tr("GFLOP/s over size"),
-      {.hint = tr("2 N^3 operations divided by the median time; the axis ends at the measured "
+      {.hint = tr("2 N^3 operations divided by the median time; the axis ends above the measured "
                   "peak. The band spans p10 to p90; of more than two kernels, it is shown while "
                   "the pointer is over a rung of the ladder."),
        .dimmed = old});
@@ -228,7 +248,7 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
   }
   const std::vector<plot::Reference> peaks = peak_lines(p, results, device);
   plot::Axes axes{.x = {.label = tr("size N"), .scale = plot::Scale::Log2, .whole = true},
-                  .y = {.label = "GFLOP/s", .min = 0}};
+                  .y = {.label = "GFLOP/s", .min = 0, .max = gflops_end(series, peaks)}};
   if (towers(fitting, results.kernels, &KernelResults::gflops))
     axes.y = {.label = "GFLOP/s", .scale = plot::Scale::Log10};
   plot::draw(p.ui, "matmul/plot/gflops", axes, series,
@@ -237,6 +257,8 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept) {
               .cursor = &p.view.cursor,
               .references = peaks,
               .empty_text = tr("No sample yet"),
+              // The bars of the ladder have the colours.
+              .legend = !beside_ladder || !fitting.curves.empty(),
               .dimmed = old},
              p.out);
 }
@@ -321,7 +343,7 @@ void draw_live_matmul(const Panel& p, const Kept<MatmulResults>& kept) {
   }
   const std::vector<plot::Reference> peaks = peak_lines(p, results, device);
   const plot::Axes axes{.x = {.label = tr("time"), .unit = "s"},
-                        .y = {.label = "GFLOP/s", .min = 0}};
+                        .y = {.label = "GFLOP/s", .min = 0, .max = gflops_end(series, peaks)}};
   plot::draw(p.ui, "matmul/plot/live", axes, series,
              {.height = 260,
               .grows = true,

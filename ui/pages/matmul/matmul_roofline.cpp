@@ -253,6 +253,20 @@ void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choi
   const CacheState cache = results.request.cache;
   MatmulSample s = *choice.sample;
   s.kernel = kernel_title(p, s.device, s.kernel);
+  if (has_few_repetitions(s.time)) {
+    const std::string speed = gflops_text(s.gflops);
+    const std::string text =
+        s.time.n == 1
+            ? trf("Only one repetition of {} at N = {} fits the time limit, at {}: allow more time "
+                  "per kernel to find its limit.",
+                  s.kernel, s.n, speed)
+            : trf("Only {} repetitions of {} at N = {} fit the time limit, at {}: allow more time "
+                  "per kernel to find its limit.",
+                  s.time.n, s.kernel, s.n, speed);
+    muted(p.ui, text);
+    record_item(p.ui, "matmul/limit", "text", text);
+    return;
+  }
   if (!limit_is_unsteady(s, *choice.ceilings, cache)) {
     const std::string text = limit_sentence(s, *choice.ceilings, cache);
     body(p.ui, text);
@@ -343,7 +357,7 @@ std::string unstable_names(const CeilingsMeasured& ceilings) {
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
     if (is_unsteady(b.time)) names.push_back(tr(b.name));
   }
-  return fmt::format("{}", fmt::join(names, "; "));
+  return fmt::format("{}", fmt::join(names, tr(", ")));
 }
 
 void ceilings_card(const Panel& p, const Choice& choice, bool old) {
@@ -359,8 +373,9 @@ void ceilings_card(const Panel& p, const Choice& choice, bool old) {
   caption(p.ui, lab::to_string(choice.device) + ", " + workers_text(choice.ceilings->threads));
   ceilings_table(p, choice);
   if (const std::string names = unstable_names(*choice.ceilings); !names.empty()) {
-    warning_sentence(p, "matmul/unsteady_ceilings",
-                     trf("Unsteady: {}. The next run measures them again.", names));
+    warning_sentence(
+        p, "matmul/unsteady_ceilings",
+        trf("Not steady enough to find limits with: {}. The next run measures them again.", names));
   }
   muted(p.ui, tr("A kernel's intensity is its operations divided by the minimum bytes it moves: A "
                  "and B read once, C written once. Left of a level's ridge point, that level's "

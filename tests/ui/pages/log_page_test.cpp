@@ -65,6 +65,9 @@ TEST(LogPage, CountsTheLinesOfEachKindThatItShows) {
   EXPECT_EQ(label("log/info"), "Info (0)") << "the notes are folded";
   EXPECT_EQ(label("log/warning"), "Warning (4)") << "each warns once more at its end";
   EXPECT_EQ(label("log/error"), "Error (0)");
+  lab.click("log/job/1");
+  ASSERT_GT(lines_of(lab).size(), 4U) << "the notes of the job";
+  EXPECT_EQ(label("log/info"), "Info (0)") << "they count with their job";
   lab.view.forms.log.filter = "vary";
   lab.frames(2);
   EXPECT_EQ(label("log/info"), "Info (0)");
@@ -277,7 +280,7 @@ TEST(LogPage, DividesThisSessionFromEarlierOnes) {
   EXPECT_EQ(lines_of(lab), std::vector<std::string>{"Ladder done"});
   EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
   EXPECT_EQ(lab.backend.find("log/beginning")->label, "No job has run in this session.");
-  EXPECT_FALSE(lab.visible("log/open/matmul")) << "the list is not empty";
+  EXPECT_FALSE(lab.visible("log/empty")) << "the list is not";
   model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
   model.apply(event(1, 2, JobFinished{}));
   lab.show(std::move(model));
@@ -321,6 +324,28 @@ TEST(LogPage, WarnsOfResultsThatNothingFollowsFrom) {
   EXPECT_EQ(model.log().back().severity, Severity::Warning);
   EXPECT_TRUE(model.log().back().text.ends_with("; unsteady: cpu:0 Peak"))
       << model.log().back().text;
+}
+
+TEST(LogPage, AnEmptyOneStartsTheTour) {
+  Lab lab{ui::Model(machine_of(1))};
+  lab.open(Page::Log);
+  lab.click("log/empty");
+  EXPECT_EQ(lab.sent<StartTour>().size(), 1U);
+  EXPECT_EQ(lab.view.page, Page::Tour);
+}
+
+TEST(LogPage, ClearsAFilterThatLeavesNothing) {
+  Lab lab(model_of_jobs(1));
+  lab.open(Page::Log);
+  EXPECT_FALSE(lab.visible("log/clear_filter"));
+  lab.view.forms.log.filter = "no such line";
+  lab.view.forms.log.warning = false;
+  lab.frames(2);
+  lab.click("log/clear_filter");
+  lab.frames(2);
+  EXPECT_FALSE(lines_of(lab).empty());
+  EXPECT_TRUE(lab.view.forms.log.filter.empty());
+  EXPECT_TRUE(lab.view.forms.log.warning);
 }
 
 TEST(LogPage, CopiesOnlyLinesThatThereAre) {

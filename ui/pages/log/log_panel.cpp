@@ -107,15 +107,13 @@ bool is_folded(const Panel& p, const LogEntry& entry) {
   return is_note(p, entry) && form.filter.empty() && !form.open.contains(entry.job);
 }
 
-// Whether the page shows the line, whatever its severity.
-bool is_offered(const Panel& p, const LogEntry& entry) {
-  return contains_filter(p.view.forms.log, entry) && !is_folded(p, entry);
-}
-
-// "Warning (2)": a kind of lines and how many of them the page shows.
+// "Warning (2)": a kind of lines and how many of them the filter offers. The notes that a job folds
+// out count with the job, so that opening it changes no number.
 std::string counted(const Panel& p, const char* name, Severity severity) {
+  const LogForm& form = p.view.forms.log;
   const auto lines = std::ranges::count_if(p.model.log(), [&](const LogEntry& entry) {
-    return entry.severity == severity && is_offered(p, entry);
+    const bool of_job = form.filter.empty() && is_note(p, entry);
+    return entry.severity == severity && contains_filter(form, entry) && !of_job;
   });
   return fmt::format("{} ({})", name, lines);
 }
@@ -394,24 +392,29 @@ void draw_divider(const Panel& p, const char* path, const char* text) {
   ImGui::GetWindowDrawList()->AddLine({left, y}, {right, y}, styled(ui.theme->border));
 }
 
-// Nothing has run yet in this session: where to begin, unless earlier jobs show that.
+// Nothing has run yet in this session, but in earlier ones.
 void draw_beginning(const Panel& p) {
-  Ui& ui = p.ui;
-  const bool earlier = !p.model.log().empty();
-  const char* const text =
-      earlier ? tr("No job has run in this session.")
-              : tr("No job has run in this session. Jobs report their progress and results here.");
-  muted(ui, text);
-  record_item(ui, "log/beginning", "text", text);
-  if (earlier) return;
-  for (const Page page : {Page::Tour, Page::Matmul}) {
-    if (page != Page::Tour) ImGui::SameLine(0, ui.px(8));
-    if (button(ui, fmt::format("log/open/{}", key_of(page)),
-               page == Page::Tour ? tr("Measure this machine") : tr("Run a kernel ladder"),
-               {.hint = trf("Opens the page {}", tr(name_of(page)))})) {
-      p.view.page = page;
-    }
-  }
+  const char* const text = tr("No job has run in this session.");
+  muted(p.ui, text);
+  record_item(p.ui, "log/beginning", "text", text);
+}
+
+// Nothing has ever run: where to begin.
+void draw_empty(const Panel& p) {
+  const bool started =
+      empty_page(p, "log/empty",
+                 tr("No job has run in this session. Jobs report their progress and results here."),
+                 tr("Measure this machine"), []() -> Command { return StartTour{}; });
+  if (started) p.view.page = Page::Tour;
+}
+
+// The filter or the kinds of lines leave none.
+void draw_no_match(const Panel& p) {
+  muted(p.ui, tr("No line matches the filter."));
+  if (!button(p.ui, "log/clear_filter", tr("Clear filter"))) return;
+  LogForm& form = p.view.forms.log;
+  form.filter.clear();
+  form.info = form.warning = form.error = true;
 }
 
 void draw_entries(const Panel& p) {
@@ -440,7 +443,7 @@ void draw_entries(const Panel& p) {
     if (entry->seconds && form.open.contains(entry->job)) draw_details(p, *entry);
     ++shown;
   }
-  if (shown == 0 && !log.empty()) muted(p.ui, tr("No line matches the filter."));
+  if (shown == 0 && !log.empty()) draw_no_match(p);
 }
 
 }  // namespace
@@ -450,6 +453,7 @@ void draw_log_page(const Panel& p) {
   tools(p);
   Card card(p, "log/lines", tr("Events, newest first"), {.extra = spare_height(p)});
   if (!card) return;
+  if (p.model.log().empty() && !p.model.job()) return draw_empty(p);
   draw_header(p);
   draw_running(p);
   draw_entries(p);

@@ -17,7 +17,7 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 
 [[noreturn]] void fail_undefined(const std::string& name) {
   throw Error(Errc::NotFound,
-              trf("{0} is not defined; create it first, as in {0} = ones(2, 3)", name));
+              trf("tensor '{0}' is not defined; create it first, as in {0} = ones(2, 3)", name));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class TensorStore {
   // As add(), as a variable: a tensor that had the name loses it, and is freed if it has no other.
   TensorId assign(const std::string& name, Tensor tensor);
 
+  bool has(const std::string& name) const;
   // Returns the newest tensor of that name. Throws Error(Errc::NotFound).
   TensorId find(const std::string& name) const;
   // Removes the name; its tensor is freed if it has no other. Throws Error(Errc::NotFound).
@@ -40,7 +41,6 @@ class TensorStore {
   };
 
   const Named& entry(TensorId id) const;
-  bool has(const std::string& name) const;
   void remove_name(const std::string& name, TensorId id);
   static void describe(const Named& named);
 

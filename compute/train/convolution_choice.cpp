@@ -51,7 +51,8 @@ std::string counted(const nn::NetworkPlan& plan, nn::Direction direction, Kernel
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (const auto& [layers, method] : uses) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", layers, method);
+    if (!text.empty()) text += ", ";
+    text += layers == 1 ? trf("{} in 1 layer", method) : trf("{} in {} layers", method, layers);
   }
   return text;
 }
@@ -75,7 +76,7 @@ std::unique_ptr<ConvolutionChooser> make_chooser(const StartTraining& request, R
 std::string chosen_convolutions(const nn::NetworkPlan& plan, Kernels kernels) {
   const std::string forward = counted(plan, nn::Direction::Forward, kernels);
   if (forward.empty()) return {};
-  return trf("forward {}; backward {}", forward, counted(plan, nn::Direction::Backward, kernels));
+  return trf("forward: {}; backward: {}", forward, counted(plan, nn::Direction::Backward, kernels));
 }
 
 }  // namespace lab

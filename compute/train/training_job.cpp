@@ -101,7 +101,7 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
   }
   if (trainer.network().device().gpu() != nullptr) return;
   const std::string chosen = chosen_convolutions(trainer.network().plan(), request.kernels);
-  if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolutions: {}", chosen)});
+  if (!chosen.empty()) ctx.emit(LogLine{Severity::Info, trf("convolution algorithms: {}", chosen)});
 }
 
 // Several processes on one GPU are allowed, but not faster.

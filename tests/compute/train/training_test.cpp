@@ -51,7 +51,8 @@ TEST(Training, ReportsTheChosenConvolutions) {
   request.epochs = 1;
   request.convolution = "gemm";
   EXPECT_EQ(log_of(request),
-            (std::vector<std::string>{"convolutions: forward 2 gemm; backward 2 gemm"}));
+            (std::vector<std::string>{
+                "convolution algorithms: forward: gemm in 2 layers; backward: gemm in 2 layers"}));
   request.model = "mlp";
   EXPECT_TRUE(log_of(request).empty());
 }

@@ -60,10 +60,18 @@ TEST(MemoryPage, OffersToCopyAnOperandAndAdd) {
   lab.open(Page::Memory);
   EXPECT_FALSE(lab.visible("memory/retry")) << "it would fail again";
   EXPECT_TRUE(lab.visible("memory/copy_and_add/cpu:0"));
+  EXPECT_GT(lab.backend.find("memory/error")->min.y, lab.backend.find("memory/tensors")->min.y)
+      << "beside the tensors, not above the page";
   lab.click("memory/copy_and_add/cpu:1");
   ASSERT_EQ(lab.sent<AddTensors>().size(), 1U);
   EXPECT_EQ(lab.sent<AddTensors>()[0].a, 1);
   EXPECT_EQ(lab.sent<AddTensors>()[0].on, cpu(1));
+}
+
+TEST(MemoryPage, AnErrorKeepsTheCaseOfADevice) {
+  EXPECT_EQ(ui::field_problem("cuda:0 cannot be used: it is absent"),
+            "Device cuda:0 cannot be used: it is absent.");
+  EXPECT_EQ(ui::field_problem("add: X is on cuda:0"), "Add: X is on cuda:0.");
 }
 
 TEST(MemoryPage, SaysWhatTheCopyCost) {
@@ -113,7 +121,7 @@ TEST(MemoryPage, NamesThePagesWhoseJobsRan) {
   lab.open(Page::Memory);
   EXPECT_TRUE(lab.visible("memory/plot/used/band/Tour"));
   EXPECT_FALSE(lab.visible("memory/plot/used/band/Memory"));
-  EXPECT_EQ(lab.backend.find("memory/peaks")->label, "Peak: 3.00 MiB of 6.00 GiB on cpu:0");
+  EXPECT_EQ(lab.backend.find("memory/peaks")->label, "Peak: 3.00 MiB on cpu:0, of 6.00 GiB");
   lab.model.apply(event(3, 101, JobStarted{"Transfers by size", StartTransfers{}}));
   read(150, 0);
   lab.frames(3);
@@ -260,7 +268,7 @@ TEST(MemoryPage, NamesTheLimitOfTheDevice) {
   lab.open(Page::Memory);
   EXPECT_EQ(lab.backend.find("memory/use")->label, "1.00 GiB of 3.00 GiB in use on cpu:0");
   EXPECT_EQ(lab.backend.find("memory/peaks")->label,
-            "Peak: 1.00 GiB of 3.00 GiB on cpu:0, 1.00 MiB of 3.00 GiB on cpu:1");
+            "Peak: 1.00 GiB on cpu:0, 1.00 MiB on cpu:1, of 3.00 GiB each");
   EXPECT_TRUE(lab.visible("memory/plot/used/reference/0")) << "cpu:0 is near its limit";
   EXPECT_FALSE(lab.visible("memory/plot/used/reference/1"));
   const auto row = [&](const char* path) { return lab.backend.find(path)->value; };

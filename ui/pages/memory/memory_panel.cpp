@@ -5,8 +5,10 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/language.h"
@@ -270,6 +272,7 @@ void memory_form(const Panel& p) {
     send(p, command);
   });
   busy_note(p);
+  if (p.model.devices().size() > 1) return;
   offer_split(p, "memory",
               tr("Copies between devices and the errors of mixed devices need a second device."));
 }
@@ -409,7 +412,53 @@ float table_height(const Panel& p) {
   return rows <= most ? 0 : most;
 }
 
-void tensors_card(const Panel& p) {
+const TensorInfo* tensor_of(const Panel& p, TensorId id) {
+  for (const TensorInfo& t : p.model.tensors()) {
+    if (t.id == id) return &t;
+  }
+  return nullptr;
+}
+
+// The operands of a failed sum whose devices differ; nullopt if the last job is no such sum.
+struct Mismatch {
+  const AddTensors* sum = nullptr;
+  const TensorInfo *a = nullptr, *b = nullptr;
+};
+
+std::optional<Mismatch> mismatch_of(const Panel& p) {
+  const PageState& state = p.model.state(Page::Memory);
+  if (state.phase != Phase::Failed || state.code != Errc::DeviceMismatch || !state.command) {
+    return std::nullopt;
+  }
+  const auto* sum = std::get_if<AddTensors>(&*state.command);
+  if (sum == nullptr) return std::nullopt;
+  const TensorInfo *a = tensor_of(p, sum->a), *b = tensor_of(p, sum->b);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  return Mismatch{sum, a, b};
+}
+
+// Offers to copy one operand to the device of the other and to add there.
+void mismatch_box(const Panel& p, const Mismatch& mixed) {
+  const auto [sum, a, b] = mixed;
+  error_box(p.ui, "memory/error",
+            trf("{} is on {} and {} on {}; nothing is copied silently.", a->name,
+                lab::to_string(a->device), b->name, lab::to_string(b->device)));
+  const std::string why = busy_reason(p);
+  for (const auto& [moved, stays] : {std::pair(a, b), std::pair(b, a)}) {
+    if (moved != a) ImGui::SameLine(0, p.ui.px(8));
+    const std::string to = lab::to_string(stays->device);
+    if (button(p.ui, fmt::format("memory/copy_and_add/{}", to),
+               trf("Copy {} to {} and add", moved->name, to),
+               {.enabled = why.empty(),
+                .hint = why.empty() ? trf("The copy has {} and is freed after the sum.",
+                                          format_bytes(moved->bytes))
+                                    : why})) {
+      send(p, AddTensors{sum->a, sum->b, stays->device});
+    }
+  }
+}
+
+void tensors_card(const Panel& p, const std::optional<Mismatch>& mixed) {
   Card card(p, "memory/tensors", tr("Live tensors"),
             {.extra = spare_height(p),
              .hint = tr("All tensors and all buffers of running jobs, on all devices.")});
@@ -418,6 +467,7 @@ void tensors_card(const Panel& p) {
   const bool said = state.phase == Phase::Done && !state.said.empty();
   if (said || !p.model.tensors().empty()) caption(p.ui, said ? state.said : " ");
   if (said) record_item(p.ui, "memory/said", "note", state.said);
+  if (mixed) mismatch_box(p, *mixed);
   if (p.model.tensors().empty()) {
     empty_state(p.ui, "memory/empty",
                 tr("No live tensors. Start with a statement: click the first example above. The "
@@ -445,17 +495,22 @@ void tensors_card(const Panel& p) {
 
 // --- the memory held over time --------------------------------------------------------------
 
-// "Peak: 12.0 MiB of 5.13 GiB on cpu:0"; empty before the first tensor.
+// "Peak: 12.0 MiB on cpu:0, 48 B on cpu:1, of 5.13 GiB each"; empty before the first tensor.
 std::string peaks_text(const Panel& p) {
-  std::string peaks;
+  std::vector<std::string> peaks;
+  std::set<std::int64_t> limits;
   for (const Device device : p.model.devices()) {
     const std::int64_t peak = p.model.memory(device).peak;
     if (peak == 0) continue;
-    peaks += (peaks.empty() ? "" : ", ") + trf("{} of {} on {}", format_bytes(peak),
-                                               format_bytes(limit_of(p.model.machine(), device)),
-                                               lab::to_string(device));
+    peaks.push_back(trf("{} on {}", format_bytes(peak), lab::to_string(device)));
+    limits.insert(limit_of(p.model.machine(), device));
   }
-  return peaks.empty() ? "" : trf("Peak: {}", peaks);
+  if (peaks.empty()) return "";
+  const std::string all = fmt::format("{}", fmt::join(peaks, tr(", ")));
+  if (limits.size() > 1) return trf("Peak: {}", all);
+  const std::string limit = format_bytes(*limits.begin());
+  return peaks.size() == 1 ? trf("Peak: {}, of {}", all, limit)
+                           : trf("Peak: {}, of {} each", all, limit);
 }
 
 // When jobs of other pages ran, by page.
@@ -542,43 +597,6 @@ void plot_card(const Panel& p) {
              p.out);
 }
 
-const TensorInfo* tensor_of(const Panel& p, TensorId id) {
-  for (const TensorInfo& t : p.model.tensors()) {
-    if (t.id == id) return &t;
-  }
-  return nullptr;
-}
-
-// Offers to copy one operand of a failed sum to the device of the other and to add there. Returns
-// false if the last job is no such sum.
-bool mismatch_box(const Panel& p) {
-  const PageState& state = p.model.state(Page::Memory);
-  if (state.phase != Phase::Failed || state.code != Errc::DeviceMismatch || !state.command) {
-    return false;
-  }
-  const auto* sum = std::get_if<AddTensors>(&*state.command);
-  if (sum == nullptr) return false;
-  const TensorInfo *a = tensor_of(p, sum->a), *b = tensor_of(p, sum->b);
-  if (a == nullptr || b == nullptr) return false;
-  error_box(p.ui, "memory/error",
-            trf("{} is on {} and {} on {}; nothing is copied silently.", a->name,
-                lab::to_string(a->device), b->name, lab::to_string(b->device)));
-  const std::string why = busy_reason(p);
-  for (const auto& [moved, stays] : {std::pair(a, b), std::pair(b, a)}) {
-    if (moved != a) ImGui::SameLine(0, p.ui.px(8));
-    const std::string to = lab::to_string(stays->device);
-    if (button(p.ui, fmt::format("memory/copy_and_add/{}", to),
-               trf("Copy {} to {} and add", moved->name, to),
-               {.enabled = why.empty(),
-                .hint = why.empty() ? trf("The copy has {} and is freed after the sum.",
-                                          format_bytes(moved->bytes))
-                                    : why})) {
-      send(p, AddTensors{sum->a, sum->b, stays->device});
-    }
-  }
-  return true;
-}
-
 // A failed statement is still in its field, and a tensor above the device's limit never fits.
 bool offers_retry(const Panel& p) {
   const auto& command = p.model.state(Page::Memory).command;
@@ -592,7 +610,8 @@ void memory_results(const Panel& p) {
   // A failed statement is explained at its field and among the results.
   const bool at_field = state.phase == Phase::Failed && state.code != Errc::DeviceLost &&
                         state.command && std::holds_alternative<RunTensorCode>(*state.command);
-  if (!at_field && !mismatch_box(p)) outcome_box(p, Page::Memory, offers_retry(p));
+  const std::optional<Mismatch> mixed = mismatch_of(p);
+  if (!at_field && !mixed) outcome_box(p, Page::Memory, offers_retry(p));
   {
     constexpr float kLeast = 620;  // units in which both are usable side by side
     Pair pair(p, kLeast);
@@ -601,7 +620,7 @@ void memory_results(const Panel& p) {
     pair.next();
     plot_card(p);
   }
-  tensors_card(p);
+  tensors_card(p, mixed);
   holdings_card(p);
 }
 

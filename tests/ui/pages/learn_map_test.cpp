@@ -83,5 +83,32 @@ TEST(LearnMap, ShowsTheLoadOfEachCore) {
   EXPECT_EQ(core(1), "25 %");
 }
 
+TEST(LearnMap, ShowsStepsAndMachineUntilMeasured) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 1, {1280, 720});
+  lab.open(Page::Learn);
+  const ui::WidgetRect* code = lab.backend.find("learn/code/0");
+  const ui::WidgetRect* machine = lab.backend.find("learn/machine/cpu:0");
+  ASSERT_NE(code, nullptr);
+  ASSERT_NE(machine, nullptr);
+  EXPECT_EQ(machine->label, "cpu:0 = cores 0, 1");
+  EXPECT_LT(lab.backend.find("learn/lesson")->max.x, code->min.x);
+  EXPECT_LT(code->max.x, machine->min.x);
+  lab.frames(6);
+  EXPECT_FALSE(lab.backend.ui.wants_layout);
+  lab.show(make_scene(Page::Learn, Scene::Done));
+  EXPECT_FALSE(lab.visible("learn/machine/cpu:0")) << "the results include it";
+}
+
+TEST(LearnMap, ShowsTheMachineOnlyWhereTheLessonIsAboutIt) {
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 1, {1280, 1600});
+  lab.open(Page::Learn);
+  EXPECT_TRUE(lab.visible("learn/machine"));
+  lab.click("learn/dot/second");
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("learn/machine"));
+  ASSERT_TRUE(lab.visible("learn/list/first"));
+  EXPECT_LT(lab.backend.find("learn/steps")->max.x, lab.backend.find("learn/list")->min.x);
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -455,6 +455,11 @@ TEST(DifferingSettings, AreNamedInWords) {
   few.data = many.data = DataSource::FashionMnist;
   const TrainingRun third(3, few), fourth(4, many);
   EXPECT_TRUE(differing_settings({&third, &fourth})[0].empty()) << "neither uses them";
+  StartTraining two = many;
+  two.devices = {cpu(0), cpu(1)};
+  const TrainingRun fifth(5, two);
+  EXPECT_EQ(differing_settings({&fifth, &fourth})[0],
+            std::vector<std::string>{"devices cpu:0, cpu:1"});
 }
 
 TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {

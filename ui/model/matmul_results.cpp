@@ -159,7 +159,7 @@ bool has_unsteady_figures(const MatmulResults& results) {
 namespace {
 
 constexpr int kPoints = 40;          // per line, so that hovering works along all of it
-constexpr double kBeyond = 4;        // factor by which lines extend past the outermost ridges
+constexpr double kBeyond = 2;        // factor by which lines extend past the outermost ridges
 constexpr double kMargin = 1.5;      // the same past the measured points
 constexpr double kAboveRoof = 1.05;  // more than two measurements differ by
 constexpr double kNearRoof = 0.5;

@@ -512,7 +512,7 @@ TEST(MatmulForm, OffersTf32OnlyWithAGpu) {
 }
 
 TEST(MatmulForm, KeepsTf32WhileTheGpuIsAbsent) {
-  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kStacked);
+  Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.view.forms.matmul.request.dtype = Precision::TF32;
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.view.forms.matmul.request.dtype, Precision::TF32);

@@ -160,7 +160,7 @@ bool is_disturbed(const Timing& time) {
 }
 
 std::string time_text(const Timing& time) {
-  const std::string text = format_seconds(time.median_s);
+  std::string text = format_seconds(time.median_s);
   if (!is_unsteady(time)) return text;
   return fmt::format("{} ({})", text, half_range(time.p10_s, time.p90_s, time.median_s, time.n));
 }

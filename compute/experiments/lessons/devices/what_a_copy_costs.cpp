@@ -113,7 +113,7 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& s
              pieces.median_s,
              {{tr("one thread"), std::max(0.0, one_thread_s - whole.median_s)}}});
   stage.conclude(
-      trf("From {}, an empty copy takes {}. In turns, {} copies of 64 KiB took {} and one copy of "
+      trf("From {}, an empty copy takes {}; in turns, {} copies of 64 KiB took {} and one copy of "
           "the same 64 MiB {}; without turns, for the curve, it took {}.",
           link.name(), time_text(empty), kPieces, time_text(pieces), time_text(whole),
           time_text(sweep.whole)));

@@ -63,11 +63,16 @@ Tensor sum_of(RunContext& ctx, const Tensor& x, const Tensor& y, const std::stri
   return z;
 }
 
-// "Copied X1 to cpu:1 in 22.9 ms, including first use of new memory": one copy into new memory says
-// little about the speed of others.
+// "Copied X1 to cpu:1 in 22.9 ms (183 MB/s), including first use of new memory": other copies are
+// faster.
 std::string copied_text(const std::string& name, const TimedCopy& copy) {
-  return trf("Copied {} to {} in {}, including first use of new memory", name,
-             to_string(copy.tensor.device()), format_seconds(copy.seconds));
+  const std::string time = format_seconds(copy.seconds);
+  const std::string to = to_string(copy.tensor.device());
+  if (copy.seconds <= 0) {
+    return trf("Copied {} to {} in {}, including first use of new memory", name, to, time);
+  }
+  return trf("Copied {} to {} in {} ({}), including first use of new memory", name, to, time,
+             format_si(static_cast<double>(copy.tensor.bytes()) / copy.seconds, "B/s"));
 }
 
 // "X1 on cpu:1", and for further copies "X1 on cpu:1 (2)".

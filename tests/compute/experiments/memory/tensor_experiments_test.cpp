@@ -69,7 +69,7 @@ TEST(TensorExperiments, CopyAllocatesNewStorageOnTheSameDeviceToo) {
     const auto log = probe.all<LogLine>();
     ASSERT_EQ(log.size(), 1U);
     EXPECT_EQ(log[0].text.rfind("Copied X1 to " + to_string(to) + " in ", 0), 0U) << log[0].text;
-    EXPECT_TRUE(log[0].text.ends_with(", including first use of new memory")) << log[0].text;
+    EXPECT_TRUE(log[0].text.ends_with("B/s), including first use of new memory")) << log[0].text;
   }
   run(probe, CopyTensor{id, cpu(1)});
   EXPECT_EQ(probe.all<TensorList>().back().tensors.back().name, "X1 on cpu:1 (2)");

@@ -564,8 +564,9 @@ TEST(Pages, ResultsFillTheWindowHeight) {
   constexpr float kWidth = 1920, kHeight = 1080;
   Lab lab(make_scene(Page::Devices, Scene::Done), 1, {kWidth, kHeight});
   for (const auto& [page, card] :
-       {std::pair{Page::Devices, "devices/programs"}, std::pair{Page::Memory, "memory/tensors"},
-        std::pair{Page::Matmul, "matmul/skipped"}, std::pair{Page::Matmul, "matmul/form"}}) {
+       {std::pair{Page::Devices, "devices/cpu:0/specification"},
+        std::pair{Page::Memory, "memory/tensors"}, std::pair{Page::Matmul, "matmul/skipped"},
+        std::pair{Page::Matmul, "matmul/form"}}) {
     lab.open(page);
     lab.show(make_scene(page, Scene::Done));
     const WidgetRect* lowest = lab.backend.find(card);

@@ -119,7 +119,8 @@ TEST_F(TrainingPage, ADisturbedSpeedIsMarked) {
     EXPECT_EQ(lab.backend.find("training/figure/speed")->value.find("mean 9") != std::string::npos,
               disturbed);
     if (!disturbed) continue;
-    EXPECT_TRUE(lab.backend.find("training/others")->label.ends_with("figures may be too low."))
+    EXPECT_TRUE(lab.backend.find("training/others")
+                    ->label.ends_with("figures may be worse than the device can do."))
         << lab.backend.find("training/others")->label;
   }
 }

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "compute/core/units.h"
 #include "compute/machine/machine.h"
+#include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor_store.h"
 #include "tests/support/errors.h"
 

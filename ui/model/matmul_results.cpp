@@ -277,8 +277,9 @@ KernelPoints kernel_points(const KernelResults& kernel) {
 
 bool limit_is_unsteady(const MatmulSample& s, const CeilingsMeasured& ceilings, CacheState cache) {
   const Roof roof = roof_over(ceilings, s, cache);
-  return is_unsteady(s.time) || (roof.compute != nullptr && is_unsteady(roof.compute->time)) ||
-         (roof.level != nullptr && is_unsteady(roof.level->time));
+  const auto unknown = [](const Timing& t) { return is_unsteady(t) || has_few_repetitions(t); };
+  return is_unsteady(s.time) || (roof.compute != nullptr && unknown(roof.compute->time)) ||
+         (roof.level != nullptr && unknown(roof.level->time));
 }
 
 std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilings,

@@ -318,7 +318,7 @@ std::optional<double> TrainingRun::lower_mean_images_per_s() const {
 
 bool TrainingRun::is_speed_disturbed() const {
   constexpr double kNotable = 0.2;  // of the cores' time
-  return done_ && timed() && (others_ >= kNotable || lower_mean_images_per_s());
+  return done_ && timed() && others_ >= kNotable;
 }
 
 std::string TrainingRun::speed_text() const {

@@ -133,8 +133,7 @@ class TrainingRun {
   double typical_images_per_s() const;  // of a step that takes as long
   // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.
   std::optional<double> lower_mean_images_per_s() const;
-  // Whether other programs or interruptions make its speed unfit to compare. Of a timed run that
-  // has ended.
+  // Whether other programs make its speed unfit to compare. Of a timed run that has ended.
   bool is_speed_disturbed() const;
   // "31.3 k", or with the mean that is lower: "31.3 k, mean 22.1 k". Of a timed run that has ended.
   std::string speed_text() const;

@@ -46,7 +46,10 @@ struct Frame {
   }
   // True if the series belongs to that entry of the legend.
   static bool belongs(const Series& s, std::string_view entry) { return entry_of(s) == entry; }
-  bool shown(const Series& s) const { return !state.hidden.contains(entry_of(s)); }
+  // Without a legend, a series that one had hidden could not be shown again.
+  bool shown(const Series& s) const {
+    return !options.legend || !state.hidden.contains(entry_of(s));
+  }
   ImFont* small_font() const { return ui.fonts.caption; }
 };
 

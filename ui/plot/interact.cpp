@@ -299,7 +299,8 @@ std::vector<const Series*> add_all(const Frame& f, double x, std::string& text) 
   std::string rows;
   for (const Curve& c : f.curves) {
     const Series& s = *c.series;
-    if (s.bars || s.alpha < kPale || x > s.x[std::min(s.x.size(), s.y.size()) - 1]) continue;
+    const auto xs = s.x.first(std::min(s.x.size(), s.y.size()));
+    if (s.bars || s.alpha < kPale || x < xs.front() || x > xs.back()) continue;
     const double y = s.y[index_near(s, x)];
     if (!std::isfinite(y)) continue;
     listed.push_back(&s);

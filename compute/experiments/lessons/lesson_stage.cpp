@@ -156,7 +156,7 @@ LessonGap closed(LessonGap gap, double small) {
 
 bool is_disturbed(const Timing& time) {
   constexpr double kMost = 1.5;  // as LessonStage::too_busy()
-  return is_unsteady(time) || time.median_s > kMost * time.min_s;
+  return is_unsteady(time) || has_few_repetitions(time) || time.median_s > kMost * time.min_s;
 }
 
 std::string time_text(const Timing& time) {

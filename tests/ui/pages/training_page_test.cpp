@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/ui/pages/scenes.h"
@@ -102,13 +103,14 @@ TEST_F(TrainingPage, TheTooltipOfTheLossListsAllRuns) {
 }
 
 TEST_F(TrainingPage, ADisturbedSpeedIsMarked) {
-  for (const double others : {0.0, 0.58}) {
+  for (const auto& [others, images_per_s] :
+       {std::pair{0.0, 11200.0}, std::pair{0.58, 9000.0}, std::pair{0.0, 9000.0}}) {
     ui::Model model(machine_of(1));
     model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
     model.apply(event(1, 2, training_started(true)));
     for (std::int64_t step = 1; step <= 10; ++step) model.apply(event(1, 3, step_done(step)));
     TrainingDone done;
-    done.images_per_s = others > 0 ? 9000 : 11200;
+    done.images_per_s = images_per_s;  // a low mean alone has no known cause
     model.apply(event(1, 4, done));
     model.apply(event(1, 4, CoresShared{others}));
     model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
@@ -117,7 +119,7 @@ TEST_F(TrainingPage, ADisturbedSpeedIsMarked) {
     show(std::move(model));
     EXPECT_EQ(lab.visible("training/figure/speed/disturbed"), disturbed);
     EXPECT_EQ(lab.backend.find("training/figure/speed")->value.find("mean 9") != std::string::npos,
-              disturbed);
+              images_per_s < 10'000);
     if (!disturbed) continue;
     EXPECT_TRUE(lab.backend.find("training/others")
                     ->label.ends_with("figures may be worse than the device can do."))
@@ -136,7 +138,8 @@ TEST_F(TrainingPage, ALossOfAGuessIsExplainedWhileItLasts) {
   }
   show(model);
   const std::string said = lab.backend.find("training/guessing")->label;
-  EXPECT_TRUE(said.starts_with("The loss is still that of guessing among 10 classes. LeNet needs"))
+  EXPECT_TRUE(
+      said.starts_with("The loss is still that of guessing among 10 classes. LeNet usually needs"))
       << said;
   for (std::int64_t i = 151; i <= 300; ++i) model.apply(event(1, 3, step_done(i)));
   lab.show(std::move(model));

@@ -497,6 +497,16 @@ TEST(TransferForm, RefusesArraysThatFitNoMemory) {
   EXPECT_TRUE(lab.backend.find("transfers/run")->enabled);
 }
 
+// Those that do not fit are skipped, with the reason.
+TEST(TransferForm, AcceptsTheUsualSizesOnASmallDevice) {
+  MachineInfo machine = machine_of(1);
+  machine.devices.front().memory_limit_bytes = kGiB / 2;
+  Lab lab(Model(machine), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_TRUE(lab.backend.find("transfers/run")->enabled);
+  EXPECT_FALSE(lab.visible("transfers/sizes/error"));
+}
+
 TEST(TransferForm, StopsInPlaceOfStarting) {
   Lab lab(make_scene(Page::Transfers, Scene::Running), 1, kWide);
   lab.open(Page::Transfers);

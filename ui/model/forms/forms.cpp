@@ -165,10 +165,12 @@ std::optional<std::int64_t> largest_array(const StartTransfers& command,
   return largest > 0 ? std::optional(largest) : std::nullopt;
 }
 
+// The usual sizes are accepted on every machine: those that do not fit are skipped with the reason.
 void check_sizes_fit(const StartTransfers& command, const MachineInfo& machine) {
+  constexpr std::int64_t kUsual = std::int64_t{1} << 30;  // the largest
   const auto most = largest_array(command, machine);
   for (const std::int64_t bytes : command.sizes_bytes) {
-    if (!most || bytes <= *most) continue;
+    if (!most || bytes <= std::max(*most, kUsual)) continue;
     throw Error(Errc::Usage, trf("an array of {} is too large; arrays of up to {} fit into memory",
                                  format_bytes(bytes), format_bytes(*most)));
   }

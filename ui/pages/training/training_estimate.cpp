@@ -147,7 +147,7 @@ std::optional<TrainingEstimate> estimate_for(const Panel& p) {
 
 std::string estimate_sentence(const Panel& p) {
   const auto estimate = estimate_for(p);
-  if (!estimate) return {};
+  if (!estimate || estimate->similar) return {};
   return trf("With these settings it takes {} on {}.", range_text(*estimate),
              devices_text(training_command(p)));
 }

@@ -91,7 +91,7 @@ TrainingFigure speed_figure(const TrainingRun& run) {
     figure.mean = trf("mean {}", format_si(*mean, ""));
   }
   if (run.is_speed_disturbed()) {
-    figure.disturbed = tr("Other programs or interruptions slowed this run.");
+    figure.disturbed = tr("Other programs or the host slowed this run.");
   }
   figure.hint +=
       '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
@@ -207,13 +207,19 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
                       *run.diverged_at(), loss, rate, usual));
 }
 
+// Whether a run has seen as many images as its model usually learns from.
+bool had_usual_images(const TrainingRun& run) {
+  constexpr double kUsualBatch = 256;
+  const auto images =
+      static_cast<double>(run.steps().size()) * static_cast<double>(run.request().batch);
+  return images >=
+         kUsualBatch * static_cast<double>(find_model(run.request().model)->accuracy_steps);
+}
+
 // What a run lacks whose accuracy is that of a guess: steps or, after enough, another rate.
 std::string chance_advice(const TrainingRun& run) {
   const ModelFacts& model = *find_model(run.request().model);
-  const auto images =
-      static_cast<double>(run.steps().size()) * static_cast<double>(run.request().batch);
-  constexpr double kUsualBatch = 256;
-  if (images < kUsualBatch * static_cast<double>(model.accuracy_steps)) {
+  if (!had_usual_images(run)) {
     return trf("{} needs about {} steps of 256 images: train on more images or for more epochs.",
                model.title, model.accuracy_steps);
   }
@@ -254,9 +260,13 @@ void guessing_box(const Panel& p, const TrainingRun& run) {
   if (running_training(p) != &run || classes < 2 || run.steps().size() < kFewest) return;
   const double loss = smoothed_loss(p, run).back();
   if (run.diverged_at() || !(loss > kLearns * std::log(static_cast<double>(classes)))) return;
-  note_box(
-      p.ui, "training/guessing",
-      trf("The loss is still that of guessing among {} classes. {}", classes, chance_advice(run)));
+  const ModelFacts& model = *find_model(run.request().model);
+  const std::string more =
+      had_usual_images(run) ? chance_advice(run)
+                            : trf("{} usually needs about {} steps of 256 images before it falls.",
+                                  model.title, model.accuracy_steps);
+  note_box(p.ui, "training/guessing",
+           trf("The loss is still that of guessing among {} classes. {}", classes, more));
 }
 
 void advice_box(const Panel& p, const TrainingRun& run) {

@@ -126,14 +126,16 @@ plot::Series line(const Panel& p, const ShownRun& shown, const Columns& columns,
   return s;
 }
 
-// Dashed where it lies on the curve of another run, so that both are seen.
-plot::Line curve_line(const ShownRun& shown, plot::Line usual) {
-  if (shown.below == nullptr) return usual;
+// Dashed where it lies on the curve of another run, so that both are seen. Over time, curves of the
+// same losses lie apart.
+plot::Line curve_line(const Panel& p, const ShownRun& shown, plot::Line usual) {
+  if (shown.below == nullptr || x_axis(p) == XAxis::Time) return usual;
   return usual == plot::Line::Dashed ? plot::Line::Dotted : plot::Line::Dashed;
 }
 
 // "2 runs coincide: LeNet, batch 256 and LeNet, batch 256 (2)."; empty if none do.
 std::string coincidence_sentence(const Panel& p, const std::vector<ShownRun>& runs) {
+  if (x_axis(p) == XAxis::Time) return {};
   std::vector<std::string> names;
   const TrainingRun* below = nullptr;
   for (const ShownRun& shown : runs) {
@@ -344,7 +346,7 @@ void draw_loss_plot(const Panel& p) {
     if (shown.newest) series.push_back(pale(line(p, shown, s, s.loss, shown.name)));
     plot::Series smooth = line(p, shown, s, smoothed_loss(p, *shown.run), shown.name);
     smooth.append_key += fmt::format("/{}", p.view.forms.training.smoothing);
-    smooth.line = curve_line(shown, smooth.line);
+    smooth.line = curve_line(p, shown, smooth.line);
     series.push_back(std::move(smooth));
   }
   if (const std::string same = coincidence_sentence(p, runs); !same.empty()) {
@@ -391,11 +393,11 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
           pale(line(p, shown, s, s.accuracy_smooth, label_of(shown, runs.size(), tr("batches")))));
     }
     plot::Series train = line(p, shown, e, e.train_acc, label_of(shown, runs.size(), tr("train")));
-    train.line = curve_line(shown, plot::Line::Dashed);
+    train.line = curve_line(p, shown, plot::Line::Dashed);
     train.group = tr("train");
     series.push_back(std::move(train));
     plot::Series test = line(p, shown, e, e.test_acc, label_of(shown, runs.size(), tr("test")));
-    test.line = curve_line(shown, test.line);
+    test.line = curve_line(p, shown, test.line);
     test.marker = plot::Marker::Circle;
     test.group = tr("test");
     series.push_back(std::move(test));
@@ -414,6 +416,7 @@ void draw_accuracy_plot(const Panel& p, const TrainingRun& newest) {
 }
 
 void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
+  constexpr std::size_t kMostBand = 1 << 16;  // steps: a band is read anew in every frame
   constexpr float kTotalWidth = 3.5F;  // seen beside the line of the last device, which lies on it
   const std::vector<ShownRun> runs = timed_runs(p);
   const bool any_stacked = std::ranges::any_of(runs, is_stacked);
@@ -431,7 +434,7 @@ void draw_speed_plot(const Panel& p, const TrainingRun& newest) {
     const bool stacked = is_stacked(shown);
     plot::Series smooth = line(p, shown, s, s.images_per_s_smooth, shown.name);
     smooth.in_legend = any_stacked;
-    if (shown.newest) {
+    if (shown.newest && s.size() <= kMostBand) {
       smooth.low = s.images_per_s_low;
       smooth.high = s.images_per_s_high;
     }

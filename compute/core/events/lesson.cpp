@@ -9,6 +9,7 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
+#include "compute/core/list_text.h"
 #include "compute/core/printable.h"
 #include "compute/core/units.h"
 
@@ -147,13 +148,6 @@ std::string factor_text(double factor) {
   return factor >= 0.995 && factor < 9.95 ? fmt::format("{:.1f}", factor) : two_digits(factor);
 }
 
-// "1, 2 and 4"
-std::string joined(const std::vector<std::string>& items) {
-  if (items.size() < 2) return items.empty() ? "" : items.front();
-  const std::vector<std::string> head(items.begin(), items.end() - 1);
-  return trf("{} and {}", fmt::join(head, tr(", ")), items.back());
-}
-
 std::string curve_verdict(const LessonQuestion& question, const LessonAnswer& guess,
                           const LessonAnswer& answer) {
   if (std::ranges::equal(guess.values, answer.values, is_exact)) return tr("exactly right");
@@ -167,7 +161,7 @@ std::string curve_verdict(const LessonQuestion& question, const LessonAnswer& gu
     factors.push_back(factor_text(guess.values[i] / answer.values[i]));
     positions.push_back(position_text(question, i));
   }
-  return trf("{} times the answer at {}", joined(factors), joined(positions));
+  return trf("{} times the answer at {}", list_text(factors), list_text(positions));
 }
 
 std::string plain_number(double value) {

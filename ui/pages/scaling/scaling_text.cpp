@@ -5,18 +5,12 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/core/list_text.h"
 #include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 
 namespace lab::ui {
 namespace {
-
-// "1, 2 and 4"
-std::string list_text(const std::vector<std::string>& items) {
-  if (items.size() < 2) return items.empty() ? "" : items.front();
-  const std::vector<std::string> head(items.begin(), items.end() - 1);
-  return trf("{} and {}", fmt::join(head, tr(", ")), items.back());
-}
 
 // `several`: more devices were measured, or will be.
 std::string alone_sentence(const ScalingPoint& one, bool several) {

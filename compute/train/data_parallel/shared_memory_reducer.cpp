@@ -39,6 +39,7 @@ struct SharedMemoryReducer::Bucket {
 struct alignas(64) SharedMemoryReducer::Replica {
   std::unique_ptr<GradientCopies> copies;  // on a GPU
   SumTimes times;
+  bool full = false;                 // its backward has filled the last bucket
   std::size_t arrived = 0;           // buckets of a GPU whose copies have been counted
   std::size_t open = 0;              // earlier buckets need nothing more from this replica
   std::vector<std::int64_t> summed;  // chunks it summed, per bucket
@@ -79,6 +80,7 @@ void SharedMemoryReducer::begin_step(std::span<const std::int64_t> images) {
   next_rank_sum_ = 0;
   for (const auto& replica : replicas_) {
     replica->times = {};
+    replica->full = false;
     replica->arrived = replica->open = 0;
     if (replica->copies) replica->copies->begin_step();
     std::fill(replica->summed.begin(), replica->summed.end(), 0);
@@ -87,6 +89,7 @@ void SharedMemoryReducer::begin_step(std::span<const std::int64_t> images) {
 
 void SharedMemoryReducer::ready(std::size_t replica, std::size_t bucket) {
   if (observer_ != nullptr) observer_->ready(replica, bucket);
+  replicas_[replica]->full = bucket + 1 == buckets_.size();
   if (replicas_[replica]->copies) return replicas_[replica]->copies->send(bucket);
   arrive(bucket);
 }
@@ -96,12 +99,14 @@ void SharedMemoryReducer::arrive(std::size_t bucket) {
 }
 
 void SharedMemoryReducer::progress(std::size_t replica) {
+  Replica& self = *replicas_[replica];
+  if (self.full && !self.copies) return;  // nothing is left to hide sums behind: finish() does them
   const double begin = monotonic_s();
   if (replica == 0) rank_sums_under_way_ = false;
   const bool worked = advance(replica, /*all=*/false);
   // Testing sums between processes advances them, whether it completes one or not.
   const bool moved = replica == 0 && rank_sums_under_way_;
-  if (worked || moved) replicas_[replica]->times.work_s += monotonic_s() - begin;
+  if (worked || moved) self.times.work_s += monotonic_s() - begin;
 }
 
 void SharedMemoryReducer::finish(std::size_t replica, std::stop_token stop) {

@@ -107,6 +107,24 @@ TEST(SharedMemoryReducer, CanBeReused) {
   }
 }
 
+TEST(SharedMemoryReducer, HidesNothingOnceBackwardHasFilledTheLastBucket) {
+  Step step(2);
+  SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), /*spin=*/false);
+  for (const bool early : {false, true}) {
+    reducer.begin_step(std::vector<std::int64_t>{4, 4});
+    for (std::size_t b = 0; b < step.buckets.size(); ++b) {
+      for (const std::size_t r : {0U, 1U}) reducer.ready(r, b);
+      if (early || b + 1 == step.buckets.size()) reducer.progress(0);
+    }
+    {
+      const std::jthread other([&] { reducer.finish(1, {}); });
+      reducer.finish(0, {});
+    }
+    EXPECT_EQ(reducer.times(0).hidden_s > 0, early);
+    EXPECT_EQ(reducer.times(1).hidden_s, 0);
+  }
+}
+
 TEST(SharedMemoryReducer, StopEndsTheWaitOfAReplica) {
   Step step(2);
   SharedMemoryReducer reducer(step.sources(), step.buckets, single_rank(), true);

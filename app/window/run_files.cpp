@@ -89,6 +89,7 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
                     {"steps", run.done()->steps},
                     {"checkpoint", run.done()->checkpoint}};
   }
+  if (run.others() > 0) json["others_share"] = run.others();
   return json;
 }
 
@@ -234,6 +235,11 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
     done.steps = json["done"].at("steps").get<std::int64_t>();
     done.checkpoint = json["done"].at("checkpoint").get<std::string>();
     run.add(done);
+  }
+  if (json.contains("others_share")) {
+    const double others = json["others_share"].get<double>();
+    if (!(others >= 0 && others <= 1)) corrupt(tr("its share of other programs is not from 0 to 1"));
+    run.add(CoresShared{.others = others});
   }
   return run;
 }

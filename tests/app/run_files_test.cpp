@@ -56,6 +56,7 @@ TEST(RunFiles, BringARunBack) {
   const test::TempDir dir;
   ui::TrainingRun run = sample_run(12);
   run.set_slot(7);
+  run.add(CoresShared{0.3});
   const fs::path file = keep_run(dir.path() / "runs", run);
   const StoredRuns kept = read_runs(dir.path() / "runs");
   EXPECT_TRUE(kept.problems.empty()) << kept.problems.front();
@@ -84,6 +85,7 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_EQ(back.class_names(), run.class_names());
   EXPECT_TRUE(back.synthetic());
   EXPECT_EQ(back.done()->images_per_s, 1234);
+  EXPECT_EQ(back.others(), 0.3);
 }
 
 TEST(RunFiles, KeepADivergedRun) {
@@ -129,9 +131,10 @@ TEST(RunFiles, UnusableFilesAreReportedAndStay) {
   files::write_file(dir.path() / "9.json", with("/steps/t_s/0", nullptr));
   files::write_file(dir.path() / "10.json", with("/confusion/classes", 3));
   files::write_file(dir.path() / "11.json", with("/predictions/images/0/pixels", {1, 2}));
+  files::write_file(dir.path() / "12.json", with("/others_share", 7));
   const StoredRuns kept = read_runs(dir.path());
   EXPECT_EQ(kept.runs.size(), 1U);
-  ASSERT_EQ(kept.problems.size(), 10U);
+  ASSERT_EQ(kept.problems.size(), 11U);
   for (const std::string& problem : kept.problems) {
     EXPECT_NE(problem.find(dir.path().string()), std::string::npos) << problem;
   }

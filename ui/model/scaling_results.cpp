@@ -1,6 +1,7 @@
 #include "ui/model/scaling_results.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lab::ui {
 namespace {
@@ -34,21 +35,37 @@ void fill(Column64& column, const std::vector<Point>& points, Value value) {
   for (const Point& p : points) column.push_back(value(p));
 }
 
-// `value` if every step took `seconds` instead of the median.
-double at_time(const ScalingPoint& p, double value, double seconds) {
-  const bool by_definition = p.devices == 1;
-  return seconds > 0 && !by_definition ? value * p.step.median_s / seconds : value;
+// How much a figure changes with a step at p10 or p90 instead of the median; 0 for none.
+double change(double of, double to) {
+  return to > 0 ? std::abs(of / to - 1) : 0;
+}
+
+// `value`, a ratio of the steps of one device and of p.devices, if these are slow and those fast,
+// or the other way round: both changes together, as of figures that vary independently.
+double at_slow(const ScalingPoint& p, const Timing& one, double value) {
+  const double fall = std::hypot(change(p.step.median_s, p.step.p90_s),  //
+                                 change(one.p10_s, one.median_s));
+  return value * std::max(0.0, 1 - fall);
+}
+double at_fast(const ScalingPoint& p, const Timing& one, double value) {
+  return value *
+         (1 + std::hypot(change(p.step.median_s, p.step.p10_s), change(one.p90_s, one.median_s)));
 }
 
 void refill(ScalingCurve& c) {
   using P = const ScalingPoint&;
+  const ScalingPoint* const first = c.at(1);
+  const Timing one = first == nullptr ? Timing{} : first->step;
+  const auto ranged = [&](auto of, double value, P p) {
+    return p.devices == 1 ? value : of(p, one, value);  // one device is the reference
+  };
   fill(c.devices, c.points, [](P p) { return static_cast<double>(p.devices); });
   fill(c.speedup, c.points, [](P p) { return p.speedup; });
-  fill(c.speedup_low, c.points, [](P p) { return at_time(p, p.speedup, p.step.p90_s); });
-  fill(c.speedup_high, c.points, [](P p) { return at_time(p, p.speedup, p.step.p10_s); });
+  fill(c.speedup_low, c.points, [&](P p) { return ranged(at_slow, p.speedup, p); });
+  fill(c.speedup_high, c.points, [&](P p) { return ranged(at_fast, p.speedup, p); });
   fill(c.efficiency, c.points, [](P p) { return p.efficiency; });
-  fill(c.efficiency_low, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p90_s); });
-  fill(c.efficiency_high, c.points, [](P p) { return at_time(p, p.efficiency, p.step.p10_s); });
+  fill(c.efficiency_low, c.points, [&](P p) { return ranged(at_slow, p.efficiency, p); });
+  fill(c.efficiency_high, c.points, [&](P p) { return ranged(at_fast, p.efficiency, p); });
 }
 
 // `one`: the measured steps on which the predictions rest, or null.

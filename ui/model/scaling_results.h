@@ -20,7 +20,8 @@ Device first_device(const StartTraining& training);
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;
-  Column64 speedup, speedup_low, speedup_high;  // low and high from the step's p90 and p10
+  // Low and high: p90 and p10 of its steps and p10 and p90 of one device's, as independent.
+  Column64 speedup, speedup_low, speedup_high;
   Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured

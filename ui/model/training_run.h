@@ -133,6 +133,7 @@ class TrainingRun {
   double typical_images_per_s() const;  // of a step that takes as long
   // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.
   std::optional<double> lower_mean_images_per_s() const;
+  double others() const { return others_; }  // as CoresShared::others; 0 if not notable
   // Whether other programs make its speed unfit to compare. Of a timed run that has ended.
   bool is_speed_disturbed() const;
   // "31.3 k", or with the mean that is lower: "31.3 k, mean 22.1 k". Of a timed run that has ended.
@@ -196,7 +197,7 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at_;
   std::shared_ptr<const LanedStep> timeline_;
   std::optional<TrainingDone> done_;
-  double others_ = 0;  // as CoresShared::others; 0 if not notable
+  double others_ = 0;
 };
 
 }  // namespace lab::ui

@@ -330,56 +330,13 @@ void outcome_notes(const Panel& p, Page page, Figures figures) {
   stopped_note(p, page);
 }
 
-bool is_run_disturbed(const Panel& p, Page page) {
-  const PageState& state = p.model.state(page);
-  return state.phase == Phase::Done && state.others > 0 && state.command;
-}
-
-void disturbed_run_note(const Panel& p, Page page, Figures figures) {
-  if (!is_run_disturbed(p, page)) return;
-  const PageState& state = p.model.state(page);
-  const std::string key = key_of(page), again = key + "/measure_again";
-  Row row(p.ui, {1, -button_width(p.ui, tr("Measure again"))});
-  row.next();
-  others_note(p, key + "/others", state.others, figures, state.programs);
-  row.next();
-  measure_again_button(p, again, as_command(*state.command));
-}
-
-void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
-                std::span<const std::string> titles, std::span<const RunKind> offered) {
-  if (const JobId job = p.model.state(page).job; job != tabs.job) {
-    tabs.job = job;
-    tabs.kind = static_cast<int>(last);
-    tabs.replaced = false;
+std::vector<Device> wanted_devices(const Panel& p, const std::vector<Device>& named) {
+  std::vector<Device> wanted = named;
+  if (wanted.empty()) {
+    for (const DeviceInfo& one : p.model.machine().devices) wanted.push_back(one.device);
   }
-  const auto shown = std::find(offered.begin(), offered.end(), static_cast<RunKind>(tabs.kind));
-  int index = shown == offered.end() ? 0 : static_cast<int>(shown - offered.begin());
-  const std::string path = fmt::format("{}/tab", key_of(page));
-  if (offered.size() > 1 &&
-      segmented(p.ui, path, "", titles, index, tr("Each kind of run keeps its results."))) {
-    tabs.replaced = false;
-  }
-  tabs.kind = static_cast<int>(offered[static_cast<std::size_t>(index)]);
-}
-
-void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any) {
-  tabs.replaced = tabs.replaced && any;
-  if (!any) return;
-  const char* const label =
-      tabs.replaced ? tr("Back to the last run") : tr("Show the previous run");
-  if (button(p.ui, fmt::format("{}/replaced", key_of(page)), label,
-             {.hint = tr("The last run replaced the results of the run before. They can be seen "
-                         "again until a later run replaces them.")})) {
-    tabs.replaced = !tabs.replaced;
-  }
-}
-
-void earlier_note(const Panel& p, Page page, std::time_t measured) {
-  const std::string text = when_measured(measured);
-  caption(p.ui, text);
-  record_item(p.ui, fmt::format("{}/measured", key_of(page)), "text", text);
-  hint(p.ui, tr("Results of an earlier session. A new run replaces them."));
+  std::erase_if(wanted, [](Device device) { return !is_timed(device); });
+  return wanted;
 }
 
 // --- layout ---------------------------------------------------------------------------------

@@ -149,10 +149,8 @@ void outcome_box(const Panel& p, Page page, bool retry = true, Figures figures =
 // The two parts of outcome_box(): failures, and notes on a job that has ended otherwise.
 void failure_box(const Panel& p, Page page, bool retry = true);
 void outcome_notes(const Panel& p, Page page, Figures figures = Figures::Unmarked);
-// The same for pages with kinds of runs: above the figures, what others took from the cores, with
-// a button that measures again; below them, that the run was stopped.
-bool is_run_disturbed(const Panel& p, Page page);  // by others, the last run
-void disturbed_run_note(const Panel& p, Page page, Figures figures);
+// Pages with kinds of runs say in run_tabs.h what others took from the cores, and below their
+// figures that the run was stopped.
 void stopped_note(const Panel& p, Page page);
 
 // Returns the running job's results; until there are any, those of the previous job.
@@ -163,35 +161,6 @@ const Results& shown(const Kept<Results>& kept) {
 template <typename Results>
 bool is_old(const Kept<Results>& kept) {
   return kept.current.empty() && kept.previous.has_value();
-}
-
-// The parts of run_tabs().
-void choose_run(const Panel& p, Page page, RunTabs& tabs, RunKind last,
-                std::span<const std::string> titles, std::span<const RunKind> offered);
-void replaced_button(const Panel& p, Page page, RunTabs& tabs, bool any);
-void earlier_note(const Panel& p, Page page, std::time_t measured);
-
-// Whether the tab shows the figures of the page's last run.
-template <typename Results>
-bool shows_last_run(const KeptRuns<Results>& runs, const RunTabs& tabs) {
-  return !tabs.replaced && runs.last() == static_cast<RunKind>(tabs.kind);
-}
-
-// Tabs for the kinds of runs in `offered`, if it has several, a button to see what the last run of
-// a kind replaced, and when results of an earlier session were measured. `titles` are LAB_TEXT,
-// parallel to `offered`. A new job shows its own kind. Returns the results to show.
-template <typename Results>
-const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>& runs,
-                              RunTabs& tabs, std::span<const std::string> titles,
-                              std::span<const RunKind> offered) {
-  choose_run(p, page, tabs, runs.last(), titles, offered);
-  const auto kind = static_cast<RunKind>(tabs.kind);
-  replaced_button(p, page, tabs, !runs.replaced(kind).current.empty());
-  const Kept<Results>& kept = tabs.replaced ? runs.replaced(kind) : runs.of(kind);
-  if (const Results& results = shown(kept); results.earlier && results.measured_at > 0) {
-    earlier_note(p, page, results.measured_at);
-  }
-  return kept;
 }
 
 // --- layout ---------------------------------------------------------------------------------
@@ -350,6 +319,10 @@ void choose_one(const Panel& p, const OneOf& what, const std::vector<Value>& val
                            : combo(p.ui, what.path, what.label, names, index, what.hint);
   if (changed) target = values[static_cast<std::size_t>(index)];
 }
+
+// The devices that a run of `named` ones times, or without names of all: also those to come, whose
+// names are shown from the start, so that nothing moves when their results arrive.
+std::vector<Device> wanted_devices(const Panel& p, const std::vector<Device>& named);
 
 // --- the machine ----------------------------------------------------------------------------
 // The main memory, which all CPU devices share.

@@ -1,6 +1,8 @@
 // The model's state of a scaling experiment, and the command that the page's form creates.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compute/core/error.h"
 #include "compute/core/events/models.h"
 #include "tests/ui/events.h"
@@ -67,6 +69,9 @@ TEST_F(ScalingModel, SlowAndFastStepsBoundTheSpeedUp) {
   EXPECT_NEAR(curve.efficiency_low[0], p.efficiency / 1.1, 1e-9);
   feed(1, scaling_point(kStrong, 1));
   EXPECT_EQ(curve.speedup_low[0], curve.speedup_high[0]) << "one device is the reference";
+  const double slow = std::hypot(1 - 1 / 1.1, 0.05), fast = std::hypot(1 / 0.95 - 1, 0.1);
+  EXPECT_NEAR(curve.speedup_low[1], p.speedup * (1 - slow), 1e-9) << "its steps vary too";
+  EXPECT_NEAR(curve.speedup_high[1], p.speedup * (1 + fast), 1e-9);
 }
 
 TEST(ScalingRanges, PredictionsVaryAsTheMeasuredStepsOfOneDevice) {

@@ -140,6 +140,28 @@ TEST(MatmulTabs, AReplacedLadderCanBeSeenAgain) {
   EXPECT_FALSE(lab.visible("matmul/plot/gflops/legend/The rung naive"));
 }
 
+TEST(MatmulLadder, StaysInPlaceWhenItsRunEnds) {
+  Model model(machine_with(2), rungs());
+  model.apply(event(1, 0, JobStarted{"Matmul ladder", StartMatmul{}}));
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  model.apply(event(1, 1, peak));
+  MatmulSample unsteady = matmul_sample(cpu(), "simd", 64, 85);
+  unsteady.time.p90_s = 2 * unsteady.time.median_s;
+  model.apply(event(1, 2, unsteady));
+  Lab lab(std::move(model), 1, kLarge);
+  lab.open(Page::Matmul);
+  const float bar = lab.backend.find("matmul/ladder/cpu:0/simd")->min.y;
+  EXPECT_FALSE(lab.visible("matmul/ladder_sentence"));
+  lab.model.apply(event(1, 3, CoresShared{0.5}));
+  lab.model.apply(event(1, 4, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("matmul/ladder_sentence"));
+  EXPECT_TRUE(lab.visible("matmul/measure_again"));
+  EXPECT_EQ(lab.backend.find("matmul/ladder/cpu:0/simd")->min.y, bar);
+}
+
 TEST(MatmulRoofline, DefaultsToLargestSizeAndFastestKernel) {
   Lab lab(make_scene(Page::Matmul, Scene::Done), 1, kLarge);
   lab.open(Page::Matmul);

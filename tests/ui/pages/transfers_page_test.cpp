@@ -303,19 +303,41 @@ TEST(TransferResults, SayFirstWhatOthersTookAndWhichFiguresThatConcerns) {
   };
   Lab lab(job(false), 1, kWide);
   lab.open(Page::Transfers);
-  const ui::WidgetRect* note = lab.backend.find("transfers/others");
-  ASSERT_NE(note, nullptr);
-  EXPECT_EQ(note->kind, "warning");
-  EXPECT_EQ(note->label,
+  const auto said_of_others = [&] {
+    lab.backend.move_to(NullBackend::centre(*lab.backend.find("transfers/others")));
+    lab.frames(40);
+    const ui::WidgetRect* tip = lab.backend.find("tooltip");
+    return lab.backend.find("transfers/others")->label + "\n" + (tip != nullptr ? tip->value : "");
+  };
+  EXPECT_EQ(said_of_others(),
+            "Others took 62 % of the cores\n"
             "Other programs or the host took 62 % of the cores' time: marked figures may be "
             "worse than the device can do.");
-  EXPECT_LT(note->max.y, lab.backend.find("transfers/bandwidth")->min.y);
+  EXPECT_LT(lab.backend.find("transfers/others")->max.y,
+            lab.backend.find("transfers/tab/Sweep")->max.y);
   lab.show(job(true));
-  EXPECT_EQ(lab.backend.find("transfers/others")->kind, "note");
-  EXPECT_NE(lab.backend.find("transfers/others")->label.find("no figure is marked"),
-            std::string::npos);
+  EXPECT_NE(said_of_others().find("no figure is marked"), std::string::npos);
   lab.click("transfers/measure_again");
   EXPECT_EQ(lab.sent<StartTransfers>().size(), 1U);
+}
+
+// Neither the buttons of a run that has ended nor the pairs that it reaches late move the figures.
+TEST(TransferResults, StayInPlaceFromTheFirstFigureToTheEnd) {
+  Model model = two_devices();
+  model.apply(event(2, 30, JobStarted{"Transfers by size", StartTransfers{}}));
+  TransferSample first = transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kKiB, 20);
+  first.time.p90_s = 2 * first.time.median_s;
+  model.apply(event(2, 31, first));
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  const float top = lab.backend.find("transfers/bandwidth")->min.y;
+  EXPECT_TRUE(lab.visible("transfers/shown_pair/cpu:0 to cpu:1"));
+  lab.model.apply(event(2, 32, transfer_sample(cpu(), cpu(1), TransferOp::Copy, 1, kKiB, 20)));
+  lab.model.apply(event(2, 33, CoresShared{0.62}));
+  lab.model.apply(event(2, 34, JobFinished{}));
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("transfers/measure_again"));
+  EXPECT_EQ(lab.backend.find("transfers/bandwidth")->min.y, top);
 }
 
 TEST(TransferResults, AQuickSweepSaysWhatItLeftOut) {

@@ -482,18 +482,15 @@ std::string ladder_sentence(const Ladder& ladder) {
   return text;
 }
 
-// At the head of the card, about the device whose curves are beside it.
-void draw_sentence(const Panel& p, const MatmulResults& results, const std::vector<Ladder>& ladders,
-                   Device device) {
+// Below the bars, which so stay where they are when it is known: about the device whose curves are
+// beside them.
+void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
   const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
   if (ladder == ladders.end()) return;
   const std::string text = ladder_sentence(*ladder);
   if (text.empty()) return;
   if (sentence_is_unsteady(*ladder)) {
     warning_sentence(p, "matmul/ladder_sentence", text);
-    if (!is_run_disturbed(p, Page::Matmul)) {  // the note above has the button
-      measure_again_button(p, "matmul/measure_again", results.request);
-    }
     return;
   }
   body(p.ui, text);
@@ -642,15 +639,15 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
   const TextColumns columns = columns_of(p, ladders);
   const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
   const Device device = shown_device(p, results);
-  if (!unfinished) {
-    draw_sentence(p, results, ladders, device);
-    draw_chosen(p, results, ladders, device);
-  }
-  draw_key(p, ladders);
   for (const Ladder& ladder : ladders) {
     if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});
     draw_ladder(p, ladder, results.request.cache, columns, ladders.size() == 1);
   }
+  ImGui::Dummy({1, p.ui.px(4)});
+  draw_key(p, ladders);
+  if (unfinished) return;
+  draw_sentence(p, ladders, device);
+  draw_chosen(p, results, ladders, device);
 }
 
 }  // namespace lab::ui

@@ -14,6 +14,7 @@
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
+#include "ui/pages/run_tabs.h"
 
 namespace lab::ui {
 namespace {
@@ -362,13 +363,9 @@ void matmul_results(const Panel& p) {
                                            LAB_TEXT("Together")};
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live, RunKind::Together};
   const std::size_t offered = several ? 3 : 2;
-  const Kept<MatmulResults>& kept =
-      run_tabs(p, Page::Matmul, p.model.matmul_runs(), p.view.forms.matmul.tabs,
-               std::span(titles).first(offered), std::span(kKinds).first(offered));
-  if (shows_last_run(p.model.matmul_runs(), p.view.forms.matmul.tabs)) {
-    disturbed_run_note(p, Page::Matmul,
-                       has_unsteady_figures(shown(kept)) ? Figures::Marked : Figures::Steady);
-  }
+  const Kept<MatmulResults>& kept = run_tabs(
+      p, Page::Matmul, p.model.matmul_runs(), p.view.forms.matmul.tabs,
+      std::span(titles).first(offered), std::span(kKinds).first(offered), &has_unsteady_figures);
   if (shown(kept).empty()) {
     empty_card(p);
     return;

@@ -140,7 +140,12 @@ Device shown_device(const Panel& p, const MatmulResults& results) {
 }
 
 void draw_device_choice(const Panel& p, const MatmulResults& results) {
-  const std::vector<Device> devices = devices_with_results(results);
+  std::vector<Device> devices = devices_with_results(results);
+  if (runs(p, Page::Matmul)) {
+    for (const Device device : wanted_devices(p, results.request.devices)) {
+      if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
+    }
+  }
   if (devices.size() < 2) return;
   choose_one(p,
              {.path = "matmul/shown_device",

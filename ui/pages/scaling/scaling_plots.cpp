@@ -249,7 +249,8 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
        .card = "scaling/speedup",
        .title = tr("Speed-up over devices"),
        .hint = tr("Images per second relative to one device. The error bars span p10 to p90 "
-                  "of the steps. Dotted: calculated, not measured; its band follows the measured "
+                  "of the steps, those of one device included. Dotted: calculated, not measured; "
+                  "its band follows the measured "
                   "steps of one device, p10 to p90."),
        .plot = "scaling/plot/speedup"},
       {.label = tr("speed-up"), .scale = devices_scale(kept, mode)});

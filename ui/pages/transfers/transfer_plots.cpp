@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/reference_parts.h"
@@ -242,6 +245,21 @@ std::string counting_note(const std::vector<const TransferCase*>& cases,
               : trf("The lines of the levels are those of {}.", to_string(fit->op)));
 }
 
+// Adds the pairs that the sweep has not reached yet.
+void add_awaited_pairs(const Panel& p, const StartTransfers& request,
+                       std::vector<std::pair<Device, Device>>& pairs) {
+  const std::vector<Device> to = wanted_devices(p, request.to);
+  for (const Device from : wanted_devices(p, request.from)) {
+    for (const Device other : to) {
+      const bool measured = std::ranges::any_of(request.ops, [&](TransferOp op) {
+        return (!request.quick || op == TransferOp::Copy) && is_measured_between(op, from, other);
+      });
+      const std::pair pair(from, other);
+      if (measured && std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(pair);
+    }
+  }
+}
+
 // "Bandwidth over time: cpu:0, copy of 1.00 KiB, 1 thread"
 std::string live_title(const TransferResults& results) {
   if (results.cases.empty() || results.cases.front().samples.empty()) {
@@ -264,7 +282,8 @@ std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& resu
 }
 
 void draw_pair_choice(const Panel& p, const TransferResults& results) {
-  const auto pairs = results.pairs();
+  auto pairs = results.pairs();
+  if (runs(p, Page::Transfers)) add_awaited_pairs(p, results.request, pairs);
   if (pairs.size() < 2) return;
   constexpr std::size_t kMostSegments = 4;
   constexpr float kCombo = 320;  // units
@@ -311,9 +330,6 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
   const std::string text = headline(results, pair);
   if (headline_is_unsteady(results, pair)) {
     warning_sentence(p, "transfers/headline", text);
-    if (!runs(p, Page::Transfers) && !is_run_disturbed(p, Page::Transfers)) {
-      measure_again_button(p, "transfers/measure_again", results.request);
-    }
   } else if (!text.empty()) {
     heading(p.ui, text);
     record_item(p.ui, "transfers/headline", "text", text);

@@ -12,6 +12,7 @@
 #include "ui/pages/form_devices.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/reference_parts.h"
+#include "ui/pages/run_tabs.h"
 #include "ui/pages/transfers/transfer_parts.h"
 
 namespace lab::ui {
@@ -310,13 +311,9 @@ void transfer_results(const Panel& p) {
   failure_box(p, Page::Transfers);
   const std::vector<std::string> titles = {LAB_TEXT("Sweep"), LAB_TEXT("Live")};
   constexpr std::array kKinds = {RunKind::Sweep, RunKind::Live};
-  const Kept<TransferResults>& kept = run_tabs(p, Page::Transfers, p.model.transfer_runs(),
-                                               p.view.forms.transfers.tabs, titles, kKinds);
-  const bool last = shows_last_run(p.model.transfer_runs(), p.view.forms.transfers.tabs);
-  if (last) {
-    disturbed_run_note(p, Page::Transfers,
-                       has_unsteady_samples(shown(kept)) ? Figures::Marked : Figures::Steady);
-  }
+  const Kept<TransferResults>& kept =
+      run_tabs(p, Page::Transfers, p.model.transfer_runs(), p.view.forms.transfers.tabs, titles,
+               kKinds, &has_unsteady_samples);
   if (shown(kept).empty()) {
     Card card(p, "transfers/nothing", "", {.extra = spare_height(p)});
     if (!card) return;
@@ -354,7 +351,9 @@ void transfer_results(const Panel& p) {
     draw_transfer_timelines(p, kept);
   }
   draw_transfer_table(p, kept);
-  if (last) stopped_note(p, Page::Transfers);
+  if (shows_last_run(p.model.transfer_runs(), p.view.forms.transfers.tabs)) {
+    stopped_note(p, Page::Transfers);
+  }
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ class TransferTable final : public Printer {
             kMaxTransferResidual * 100));
     console_.line(fit_layout_.header());
     for (const TransferFit& f : fits_) {
-      for (const TransferLevel& level : f.levels) show_level(f, level);
+      for (const TransferLevel& level : f.levels) {
+        if (level.sizes > 0) show_level(f, level);
+      }
     }
     for (const TransferFit& f : fits_) {
       if (f.faster_than_one) console_.line(describe_faster(f));

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/live_rate.h"
 #include "ui/model/scaling_results.h"
 
 namespace lab::ui {
@@ -127,21 +129,47 @@ BestTransfer best_transfer(const TransferResults& results) {
 
 }  // namespace
 
+namespace {
+
+// The case of a live run; null without samples of one.
+const TransferCase* live_case(const TransferResults& results) {
+  const bool any = results.request.live && !results.cases.empty() &&
+                   !results.cases.front().live_gb_per_s.empty();
+  return any ? &results.cases.front() : nullptr;
+}
+
+// "copies of 1.00 MiB at 96.7 GB/s (median)"
+std::string live_result(const TransferCase& c) {
+  const LiveRate rate = live_rate(c.live_gb_per_s);
+  const std::string text =
+      trf("{}, arrays of {}, at {} (median)", c.label(true), format_bytes(c.samples.back().bytes),
+          format_si(rate.median * 1e9, "B/s"));
+  return rate.varies() ? trf("{}, unsteady", text) : text;
+}
+
+}  // namespace
+
 // A case is named as in "read cpu:0, 2 threads, arrays of 1.00 MiB, at 31.2 GB/s".
 std::string result_of(const TransferResults& results) {
+  if (const TransferCase* const live = live_case(results)) return live_result(*live);
   const auto [of, best] = best_transfer(results);
   if (best == nullptr) return "";
   const std::string rate = format_si(best->gb_per_s * 1e9, "B/s");
   const std::string size = format_bytes(best->bytes);
-  return with_steadiness(of != nullptr ? trf("{}, arrays of {}, at {}", of->label(true), size, rate)
-                         : results.pairs().size() == 1
-                             ? trf("copies of {} at {}", size, rate)
-                             : trf("copies of {} at best {}, {} to {}", size, rate,
-                                   lab::to_string(best->from), lab::to_string(best->to)),
-                         *best);
+  return with_steadiness(
+      of != nullptr                 ? trf("{}, arrays of {}, at {}", of->label(true), size, rate)
+      : results.pairs().size() == 1 ? trf("copies of {} at {}", size, rate)
+      : best->from == best->to
+          ? trf("copies of {} at best {}, within {}", size, rate, lab::to_string(best->from))
+          : trf("copies of {} at best {}, {} to {}", size, rate, lab::to_string(best->from),
+                lab::to_string(best->to)),
+      *best);
 }
 
 bool is_unsteady(const TransferResults& results) {
+  if (const TransferCase* const live = live_case(results)) {
+    return live_rate(live->live_gb_per_s).varies();
+  }
   const MeasuredTransfer* best = best_transfer(results).sample;
   return best != nullptr && is_unsteady(*best);
 }
@@ -149,18 +177,37 @@ bool is_unsteady(const TransferResults& results) {
 namespace {
 
 // As the page's sentence on the device: the lab's fastest kernel at the largest size, or without
-// one a library; null without a sample.
+// one a library. One that had time for few repetitions yields to others. Null without a sample.
 const MatmulSample* best_product(const MatmulResults& results, Device device) {
   const MatmulSample* best = nullptr;
-  bool library = false;
+  std::tuple<bool, bool, double> rank;
   for (const KernelResults& kernel : results.kernels) {
     if (kernel.device != device) continue;
     const MatmulSample* sample = kernel.at(results.largest_size(device));
-    if (sample == nullptr || (best != nullptr && kernel.library && !library)) continue;
-    if (best == nullptr || (library && !kernel.library) || sample->gflops > best->gflops) {
-      best = sample;
-      library = kernel.library;
-    }
+    if (sample == nullptr) continue;
+    const std::tuple own(!kernel.library, !has_few_repetitions(sample->time), sample->gflops);
+    if (best != nullptr && own <= rank) continue;
+    best = sample;
+    rank = own;
+  }
+  return best;
+}
+
+std::string kernel_title(const std::vector<RungInfo>& rungs, const std::string& kernel) {
+  const auto rung = std::ranges::find(rungs, kernel, &RungInfo::name);
+  return rung != rungs.end() && !rung->title.empty() ? tr(rung->title) : kernel;
+}
+
+// The kernel of a live run with the highest median; null without live samples.
+const KernelResults* best_live(const MatmulResults& results) {
+  const KernelResults* best = nullptr;
+  double most = 0;
+  for (const KernelResults& kernel : results.kernels) {
+    if (!results.request.live || kernel.live_gflops.empty()) continue;
+    const double median = live_rate(kernel.live_gflops).median;
+    if (best != nullptr && median <= most) continue;
+    best = &kernel;
+    most = median;
   }
   return best;
 }
@@ -172,6 +219,14 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     return trf("at best {:.2f} times as fast as one device, at N = {}", best->speedup, best->n);
   }
   if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
+  if (const KernelResults* const live = best_live(results)) {
+    const LiveRate rate = live_rate(live->live_gflops);
+    const std::string text =
+        trf("{} (median) by {} at N = {} on {}", format_si(rate.median * 1e9, "FLOP/s"),
+            kernel_title(rungs, live->name), results.largest_size(live->device),
+            lab::to_string(live->device));
+    return rate.varies() ? trf("{}, unsteady", text) : text;
+  }
   const std::vector<Device> devices = results.devices();
   const MatmulSample* best = devices.empty() ? nullptr : best_product(results, devices.front());
   if (best == nullptr) return "";
@@ -182,18 +237,18 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     const bool unsteady = sample != nullptr && lab::is_unsteady(sample->time);
     others.push_back(unsteady ? trf("{} (unsteady)", name) : name);
   }
-  const auto rung = std::ranges::find(rungs, best->kernel, &RungInfo::name);
-  const bool titled = rung != rungs.end() && !rung->title.empty();
   return with_other_devices(
-      with_steadiness(
-          trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-              titled ? tr(rung->title) : best->kernel, best->n, lab::to_string(best->device)),
-          best->time),
+      with_steadiness(trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
+                          kernel_title(rungs, best->kernel), best->n, lab::to_string(best->device)),
+                      best->time),
       others);
 }
 
 bool is_unsteady(const MatmulResults& results) {
   if (!results.speedups.empty()) return results.best_speedup() == nullptr;
+  if (const KernelResults* const live = best_live(results)) {
+    return live_rate(live->live_gflops).varies();
+  }
   return std::ranges::any_of(results.devices(), [&](Device device) {
     const MatmulSample* best = best_product(results, device);
     return best != nullptr && lab::is_unsteady(best->time);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/widgets/item.h"
 
 namespace lab::ui {
@@ -32,6 +33,16 @@ class RunParts {
       record_item(p_.ui, key_ + "/measured", "text", text);
       hint(p_.ui, tr("Results of an earlier session. A new run replaces them."));
     });
+  }
+
+  // Also that the run was stopped.
+  void add_stopped(double seconds) {
+    add_caption(trf("Stopped after {}", format_seconds(seconds)), 0,
+                [this](const std::string& text) {
+                  caption(p_.ui, text);
+                  record_item(p_.ui, key_ + "/stopped", "note", text);
+                  hint(p_.ui, tr("What was measured until then is shown."));
+                });
   }
 
   void add_others(double share, const std::string& why, bool marked) {
@@ -122,6 +133,7 @@ bool draw_run_tabs(const Panel& p, Page page, RunTabs& tabs, std::span<const std
 
   RunParts parts(p, page);
   if (state.measured > 0) parts.add_measured(state.measured);
+  if (state.last && job.phase == Phase::Done && job.cancelled) parts.add_stopped(job.seconds);
   const bool disturbed = state.last && job.phase == Phase::Done && job.others > 0;
   if (disturbed) {
     parts.add_others(

@@ -63,8 +63,6 @@ void draw_notes(const Frame& f);
 void draw_line_labels(const Frame& f);
 void draw_axis_text(const Frame& f);
 void draw_cursor(const Frame& f);
-void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,
-                 bool hollow = false);
 // Draws a solid or broken line through `points`; patterns continue across corners.
 void draw_path(ImDrawList* list, std::span<const ImVec2> points, ImU32 color, Line line,
                float width, float unit);

@@ -277,6 +277,11 @@ std::optional<Pick> nearest(const Frame& f, ImVec2 mouse) {
   return found;
 }
 
+// Where the reader looks: at the point that the tooltip describes, or at the pointer without one.
+double read_x(const Frame& f, const std::optional<Pick>& pick) {
+  return pick ? f.series[pick->series].x[pick->point] : pointer_x(f);
+}
+
 std::string describe(const Frame& f, const Pick& pick) {
   const Series& s = f.series[pick.series];
   if (s.describe) return s.describe(pick.point);
@@ -355,11 +360,11 @@ void tooltip(Frame& f) {
   LinkedCursor* cursor = f.options.cursor;
   if (!f.hovered || f.empty() || f.state.panning || f.state.boxing) return;
   if (pointer_rests(f.ui)) return;
+  const auto pick = nearest(f, ImGui::GetIO().MousePos);
   if (cursor != nullptr) {
-    cursor->next = pointer_x(f);
+    cursor->next = read_x(f, pick);
     if (cursor->x != cursor->next) f.ui.wants_animation = true;
   }
-  const auto pick = nearest(f, ImGui::GetIO().MousePos);
   if (!pick) return;
   const Series& s = f.series[pick->series];
   Ui& ui = f.ui;
@@ -390,7 +395,7 @@ void tooltip(Frame& f) {
 void draw_cursor(const Frame& f) {
   if (f.empty()) return;
   if (f.hovered && !f.state.boxing) {
-    vertical_line(f, pointer_x(f));
+    vertical_line(f, read_x(f, nearest(f, ImGui::GetIO().MousePos)));
     return;
   }
   const LinkedCursor* cursor = f.options.cursor;

@@ -117,6 +117,10 @@ struct Options {
 void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Series> series,
           const Options& options, Commands& out);
 
+// The marker of a series, beside its name outside the plot. `back`: the colour behind it.
+void draw_marker(ImDrawList* list, Marker marker, ImVec2 at, float radius, ImU32 color, ImU32 back,
+                 bool hollow = false);
+
 // Returns "x,series,y,low,high" lines for every point of every series, including hidden ones.
 std::string to_csv(const Axes& axes, std::span<const Series> series);
 

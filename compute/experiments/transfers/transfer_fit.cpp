@@ -167,7 +167,7 @@ std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
       if (p.bytes > above && p.bytes <= level.bytes) held.push_back(p);
     }
     above = level.bytes;
-    if (held.empty()) continue;
+    if (held.empty() && found.empty()) continue;
     TransferLevel& one = found.emplace_back();
     one.name = level.name;
     one.to_bytes = std::isfinite(level.bytes) ? static_cast<std::int64_t>(level.bytes) : 0;
@@ -178,6 +178,7 @@ std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
       one.residual = model->residual;
     }
   }
+  while (!found.empty() && found.back().sizes == 0) found.pop_back();
   return found;
 }
 

@@ -42,7 +42,8 @@ struct LevelSize {
 
 // Splits the points between the levels, which ascend in size, and fits each level on its own: one
 // line through caches and memory would describe neither. `moved_per_byte` is the number of bytes
-// moved per byte of an array. Leaves out levels without a point.
+// moved per byte of an array. Leaves out levels without a point before the first that has one and
+// after the last; between them, they keep their place.
 std::vector<TransferLevel> fit_levels(std::span<const TransferPoint> points,
                                       std::span<const LevelSize> levels, double moved_per_byte);
 

@@ -127,7 +127,8 @@ bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
 
-// The size where it is not that of the ladder, the share, and what follows it, all right-aligned.
+// The size where it is not that of the ladder and the repetitions where they are few, the share,
+// and what follows it, all right-aligned.
 struct Value {
   std::string size, share, rest;
 };
@@ -135,7 +136,11 @@ struct Value {
 Value value_of(const Line& line, double share, std::int64_t size) {
   const MatmulSample* s = line.sample;
   if (s == nullptr) return {"", "", line.failed ? tr("failed") : tr("not measured")};
-  return {s->n == size ? "" : fmt::format("N = {}", s->n), percent(share), gflops_text(s->gflops)};
+  std::string where = s->n == size ? "" : fmt::format("N = {}", s->n);
+  if (has_few_repetitions(s->time)) {
+    where += fmt::format("{}n = {}", where.empty() ? "" : ", ", s->time.n);
+  }
+  return {std::move(where), percent(share), gflops_text(s->gflops)};
 }
 
 // "12.4 GFLOP/s", "1.79 GFLOP/s, N = 512"
@@ -144,6 +149,7 @@ std::string bar_text(const Value& value) {
 }
 
 constexpr float kBetweenValues = 10;            // units
+constexpr float kAfterMarker = 20;              // from the left edge to a name, units
 constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
 
 // "slower than Loop order here" in the free part of the bar, beside the line of the library; only
@@ -197,16 +203,16 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
     const float y = item.min.y + ui.px(4);
     const float mark = line.unsteady() ? ui.px(kMarkUnits) : 0;
     const float size_left = draw_size(share_right - wide - mark - ui.px(16), y);
-    draw_text_fitted(list, font, {item.min.x + ui.px(4), item.min.y + ui.px(3)},
-                     size_left - item.min.x - ui.px(4), ui.theme->text,
+    draw_text_fitted(list, font, {item.min.x + ui.px(kAfterMarker), item.min.y + ui.px(3)},
+                     size_left - item.min.x - ui.px(kAfterMarker), ui.theme->text,
                      titled_name(line.name, line.title));
     draw_value(share_right, y);
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
   const float size_left = draw_size(bars.left - ui.px(8), y);
-  draw_text_fitted(list, font, {item.min.x + ui.px(4), y}, size_left - item.min.x - ui.px(4),
-                   ui.theme->text, line.title);
+  draw_text_fitted(list, font, {item.min.x + ui.px(kAfterMarker), y},
+                   size_left - item.min.x - ui.px(kAfterMarker), ui.theme->text, line.title);
   draw_value(bars.right + bars.share, y);
   if (bars.rest || line.sample != nullptr) return;
   draw_text_fitted(list, ui.fonts.caption, {bars.left + ui.px(6), y}, bars.right - bars.left, ink,
@@ -246,6 +252,9 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (item.hovered) list->AddRectFilled(item.min, item.max, styled(ui.theme->hover), ui.px(4));
   focus_ring(ui, item, ui.px(4));
+  const float name_y = bars.below ? item.min.y + ui.px(11) : (item.min.y + item.max.y) / 2;
+  plot::draw_marker(list, kernel_marker(p, line.name), {item.min.x + ui.px(9), name_y}, ui.px(4),
+                    styled(kernel_color(p, line.device, line.name)), styled(ui.theme->card));
   draw_texts(p, item, line, bars, share);
   const float top = bars.below ? item.min.y + ui.px(24) : item.min.y + ui.px(7);
   const float bottom = bars.below ? top + std::max(ui.px(12), (item.max.y - item.min.y) * 0.27F)
@@ -316,22 +325,19 @@ Ladder ladder_of(const Panel& p, const MatmulResults& results, Device device) {
   return ladder;
 }
 
-// The same for all devices, so that their bars can be compared.
-TextColumns columns_of(const Panel& p, const std::vector<Ladder>& ladders) {
+TextColumns columns_of(const Panel& p, const Ladder& ladder) {
   const Ui& ui = p.ui;
   TextColumns columns;
   const auto widen = [&](float& column, const std::string& text, float margin) {
     column = std::max(column, text_size(ui.fonts.caption, text).x + ui.px(margin));
   };
-  for (const Ladder& ladder : ladders) {
-    for (const Line& line : ladder.lines) {
-      const Value value = value_of(line, ladder.share(line), ladder.size);
-      const std::string name = line.title;
-      const bool beside = !value.size.empty();
-      widen(columns.name, beside ? name + value.size : name, beside ? 30 : 20);
-      widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
-      widen(columns.rest, value.rest, kBetweenValues + 4);
-    }
+  for (const Line& line : ladder.lines) {
+    const Value value = value_of(line, ladder.share(line), ladder.size);
+    const std::string name = line.title;
+    const bool beside = !value.size.empty();
+    widen(columns.name, beside ? name + value.size : name, kAfterMarker + (beside ? 26 : 16));
+    widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
+    widen(columns.rest, value.rest, kBetweenValues + 4);
   }
   return columns;
 }
@@ -341,7 +347,7 @@ Bars place_bars(const Panel& p, float width, const TextColumns& columns, bool be
   const Ui& ui = p.ui;
   if (below) return {ui.px(4), width - ui.px(4), true, 0, 0};
   constexpr float kLeastBar = 150;  // units, below which the speeds are shown on hover only
-  const float name = std::min(columns.name, width * 0.45F);
+  const float name = std::min(columns.name, width * 0.52F);
   const bool rest = width - name - columns.share - columns.rest >= ui.px(kLeastBar);
   const float value = std::min(columns.share + (rest ? columns.rest : 0), width * 0.45F);
   return {.left = std::min(name, width - value - ui.px(48)),
@@ -357,11 +363,11 @@ constexpr float kBeside = 26, kBelow = 44, kMaxBelow = 88;  // units per line
 
 // Returns the height of a line. If there is enough space, texts are placed above their bars.
 // `captions` is the number of caption lines below.
-float line_height(const Panel& p, std::size_t lines, bool only_device, int captions) {
+float line_height(const Panel& p, std::size_t lines, int captions) {
   const float room =
       ImGui::GetContentRegionAvail().y / p.ui.scale - 26 * static_cast<float>(captions);
   const float each = room / static_cast<float>(std::max<std::size_t>(1, lines)) - 2;
-  return only_device && each >= kBelow ? std::floor(std::min(each, kMaxBelow)) : kBeside;
+  return each >= kBelow ? std::floor(std::min(each, kMaxBelow)) : kBeside;
 }
 
 std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
@@ -378,11 +384,15 @@ std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   return text;
 }
 
+// One that had time for few repetitions yields to all others.
 const Line* fastest_of(const Ladder& ladder, bool library) {
+  const auto rank = [](const Line& line) {
+    return std::pair(!has_few_repetitions(line.sample->time), line.sample->gflops);
+  };
   const Line* best = nullptr;
   for (const Line& l : ladder.lines) {
     if (l.library != library || l.sample == nullptr) continue;
-    if (best == nullptr || l.sample->gflops > best->sample->gflops) best = &l;
+    if (best == nullptr || rank(l) > rank(*best)) best = &l;
   }
   return best;
 }
@@ -482,14 +492,11 @@ std::string ladder_sentence(const Ladder& ladder) {
   return text;
 }
 
-// Below the bars, which so stay where they are when it is known: about the device whose curves are
-// beside them.
-void draw_sentence(const Panel& p, const std::vector<Ladder>& ladders, Device device) {
-  const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
-  if (ladder == ladders.end()) return;
-  const std::string text = ladder_sentence(*ladder);
+// Below the bars, which so stay where they are when it is known.
+void draw_sentence(const Panel& p, const Ladder& ladder) {
+  const std::string text = ladder_sentence(ladder);
   if (text.empty()) return;
-  if (sentence_is_unsteady(*ladder)) {
+  if (sentence_is_unsteady(ladder)) {
     warning_sentence(p, "matmul/ladder_sentence", text);
     return;
   }
@@ -520,14 +527,11 @@ bool has_unfit_kernels(const MatmulResults& results, const Line& line) {
 }
 
 // Why a library is far behind.
-void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector<Ladder>& ladders,
-                 Device device) {
-  const auto ladder = std::ranges::find(ladders, device, &Ladder::device);
-  if (ladder == ladders.end()) return;
-  for (const Line& line : ladder->lines) {
+void draw_chosen(const Panel& p, const MatmulResults& results, const Ladder& ladder) {
+  for (const Line& line : ladder.lines) {
     if (!has_unfit_kernels(results, line)) continue;
     const std::string text = trf("{} reaches only {}: it has chosen its kernels for {} processors.",
-                                 line.title, percent(ladder->share(line)), line.chosen);
+                                 line.title, percent(ladder.share(line)), line.chosen);
     muted(p.ui, text);
     record_item(p.ui, "matmul/chosen_kernels", "text", text);
     hint(p.ui, tr("A library chooses its kernels by the processor. A newer version may have some "
@@ -537,25 +541,20 @@ void draw_chosen(const Panel& p, const MatmulResults& results, const std::vector
 
 // Explains the marks of unsteady bars and names those that were timed too seldom for a mark, if
 // there are any; the card's hint explains the others.
-void draw_key(const Panel& p, const std::vector<Ladder>& ladders) {
-  const auto any = [&](const auto& of) {
-    return std::ranges::any_of(
-        ladders, [&](const Ladder& ladder) { return std::ranges::any_of(ladder.lines, of); });
-  };
-  if (any(&Line::unsteady)) unsteady_key(p, "matmul/mark_key");
+void draw_key(const Panel& p, const Ladder& ladder) {
+  if (std::ranges::any_of(ladder.lines, &Line::unsteady)) unsteady_key(p, "matmul/mark_key");
   const auto few = [](const Line& line) {
     return line.sample != nullptr && has_few_repetitions(line.sample->time);
   };
-  if (!any(few)) return;
+  if (std::ranges::none_of(ladder.lines, few)) return;
   const std::string text =
-      trf("Some kernels had time for fewer than {} repetitions.", kFewestForSpread);
+      trf("Those with n had time for fewer than {} repetitions.", kFewestForSpread);
   caption(p.ui, text);
   record_item(p.ui, "matmul/few_key", "text", text);
   hint(p.ui, tr("Too few to know how much their times vary. More time per kernel allows more."));
 }
 
-void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const TextColumns& columns,
-                 bool only_device) {
+void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache) {
   Ui& ui = p.ui;
   const Device device = ladder.device;
   const std::int64_t size = ladder.size;
@@ -580,8 +579,9 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
   }
   const bool any_marked = std::any_of(
       lines.begin(), lines.end(), [&](const Line& line) { return marked(line, peak != nullptr); });
-  const float height =
-      line_height(p, lines.size(), only_device, 1 + (any_marked ? 1 : 0) + (library > 0 ? 1 : 0));
+  constexpr int kBelowBars = 6;  // lines of the key and the sentence
+  const float height = line_height(p, lines.size(), kBelowBars + (any_marked ? 1 : 0));
+  const TextColumns columns = columns_of(p, ladder);
   grown_in_card(ui, ui.px((height - kBeside) * static_cast<float>(lines.size())));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(2)});
   for (const Line& line : lines) {
@@ -604,13 +604,6 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache, const T
   ImGui::PopStyleVar();
 }
 
-// How many devices' ladders are drawn one below the other: more would push the axis of the curves
-// beside them, and the roofline, out of sight.
-std::size_t most_stacked(const Panel& p) {
-  constexpr float kTwo = 900;  // units
-  return ImGui::GetIO().DisplaySize.y >= p.ui.px(kTwo) ? 2 : 1;
-}
-
 }  // namespace
 
 void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
@@ -623,31 +616,19 @@ void draw_matmul_ladder(const Panel& p, const Kept<MatmulResults>& kept) {
                         "its name."),
              .dimmed = is_old(kept)});
   if (!card) return;
-  std::vector<Device> devices = results.devices();
+  const std::vector<Device> devices = results.devices();
   if (devices.empty()) {
     muted(p.ui, results.peaks.empty() ? tr("Nothing could be measured.")
                                       : tr("The peak is known; measuring the first kernel."));
+    return;
   }
-  const std::vector<Device>& wanted = results.request.devices;
-  const std::size_t all = wanted.empty() ? p.model.devices().size() : wanted.size();
-  if (std::max(all, devices.size()) > most_stacked(p) && !devices.empty()) {
-    devices = {known_or_first(devices, shown_device(p, results))};
-  }
-  std::vector<Ladder> ladders;
-  ladders.reserve(devices.size());
-  for (const Device one : devices) ladders.push_back(ladder_of(p, results, one));
-  const TextColumns columns = columns_of(p, ladders);
-  const bool unfinished = runs(p, Page::Matmul) && !is_old(kept);
-  const Device device = shown_device(p, results);
-  for (const Ladder& ladder : ladders) {
-    if (&ladder != &ladders.front()) ImGui::Dummy({1, p.ui.px(4)});
-    draw_ladder(p, ladder, results.request.cache, columns, ladders.size() == 1);
-  }
+  const Ladder ladder = ladder_of(p, results, known_or_first(devices, shown_device(p, results)));
+  draw_ladder(p, ladder, results.request.cache);
   ImGui::Dummy({1, p.ui.px(4)});
-  draw_key(p, ladders);
-  if (unfinished) return;
-  draw_sentence(p, ladders, device);
-  draw_chosen(p, results, ladders, device);
+  draw_key(p, ladder);
+  if (runs(p, Page::Matmul) && !is_old(kept)) return;
+  draw_sentence(p, ladder);
+  draw_chosen(p, results, ladder);
 }
 
 }  // namespace lab::ui

@@ -393,12 +393,7 @@ void matmul_results(const Panel& p) {
 }  // namespace
 
 void draw_matmul_page(const Panel& p) {
-  draw_form_and_results(p, matmul_form, [](const Panel& panel) {
-    matmul_results(panel);
-    if (shows_last_run(panel.model.matmul_runs(), panel.view.forms.matmul.tabs)) {
-      stopped_note(panel, Page::Matmul);
-    }
-  });
+  draw_form_and_results(p, matmul_form, matmul_results);
 }
 
 }  // namespace lab::ui

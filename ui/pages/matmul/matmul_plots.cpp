@@ -8,6 +8,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/live_rate.h"
 #include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
@@ -150,11 +151,14 @@ void draw_device_choice(const Panel& p, const MatmulResults& results) {
   choose_one(p,
              {.path = "matmul/shown_device",
               .label = tr("Device"),
-              .hint = tr("Whose ladder, curves and roofline are shown. A high window shows the "
-                         "ladders of two devices."),
+              .hint = tr("Whose ladder, curves and roofline are shown."),
               .most_segments = 4},
              devices, shown_device(p, results), p.view.forms.matmul.shown_device,
              [](Device device) { return lab::to_string(device); });
+}
+
+plot::Marker kernel_marker(const Panel& p, const std::string& name) {
+  return kMarkers[static_cast<std::size_t>(place_of(p.model, name)) % kMarkers.size()];
 }
 
 plot::Series kernel_series(const Panel& p, const KernelResults& k) {
@@ -162,7 +166,7 @@ plot::Series kernel_series(const Panel& p, const KernelResults& k) {
   s.label = kernel_title(p, k.device, k.name);
   s.color = kernel_color(p, k.device, k.name);
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
-  s.marker = kMarkers[static_cast<std::size_t>(place_of(p.model, k.name)) % kMarkers.size()];
+  s.marker = kernel_marker(p, k.name);
   const std::string& hovered = p.view.forms.matmul.hovered_kernel;
   if (hovered == kernel_key(k.device, k.name)) {
     s.width = 3;
@@ -270,12 +274,6 @@ void draw_matmul_curves(const Panel& p, const Kept<MatmulResults>& kept, bool be
 
 namespace {
 
-double median_of(Column64 values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // The kernels of a device that have live samples.
 std::vector<const KernelResults*> live_kernels(const Panel& p, const MatmulResults& results,
                                                Device device) {
@@ -305,16 +303,18 @@ void live_table(const Panel& p, const MatmulResults& results,
       Column{LAB_TEXT("Kernel"), 2, false, {}},
       Column{LAB_TEXT("Now"), 1, true, LAB_TEXT("The last sample.")},
       Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Of the samples in the chart.")},
+      Column{LAB_TEXT("p10 to p90"), 1.4F, true, LAB_TEXT("Of the samples in the chart.")},
       Column{LAB_TEXT("Share of peak"), 1, true, LAB_TEXT("Of the median.")}};
   if (kernels.empty() || !begin_table(p.ui, "matmul/live_table", kColumns)) return;
   for (const KernelResults* k : kernels) {
-    const double median = median_of(k->live_gflops);
+    const LiveRate rate = live_rate(k->live_gflops);
     const PeakSample* peak = results.peak(k->device);
     table_row(p.ui);
     cell(p.ui, kernel_title(p, k->device, k->name), k->name);
-    cell(p.ui, gflops_text(k->live_gflops.back()));
-    cell(p.ui, gflops_text(median));
-    cell(p.ui, peak != nullptr && peak->gflops > 0 ? percent(median / peak->gflops) : "N/A");
+    cell(p.ui, gflops_text(rate.last));
+    cell(p.ui, gflops_text(rate.median), {}, rate.varies());
+    cell(p.ui, trf("{} to {}", gflops_text(rate.p10), gflops_text(rate.p90)));
+    cell(p.ui, peak != nullptr && peak->gflops > 0 ? percent(rate.median / peak->gflops) : "N/A");
   }
   end_table(p.ui);
 }

@@ -132,12 +132,6 @@ std::string how_measured(const BandwidthCeiling& b, int threads) {
   return text + "\n" + timing_text(b.time);
 }
 
-// Returns the label on the line itself. In a narrow card the numbers are only in the table.
-std::string text_on_line(const Panel& p, const CeilingLine& line) {
-  if (line.compute != nullptr || width_left(p) < kWideRoofline) return line.label;
-  return fmt::format("{} {}", line.label, gb_per_s_text(line.bandwidth->gb_per_s));
-}
-
 plot::Series ceiling_series(const Panel& p, const CeilingLine& line, const Choice& choice,
                             const Roof& roof) {
   const bool is_roof =
@@ -147,7 +141,7 @@ plot::Series ceiling_series(const Panel& p, const CeilingLine& line, const Choic
   s.color = is_roof ? p.ui.theme->text : p.ui.theme->muted;
   s.width = is_roof ? 2.0F : 1.2F;
   s.in_legend = false;
-  s.line_label = text_on_line(p, line);
+  s.line_label = line.label;
   s.x = line.x;
   s.y = line.y;
   s.describe = [&line, threads = choice.ceilings->threads](std::size_t) {
@@ -315,8 +309,7 @@ std::vector<Column> columns_of(bool wide) {
   }
   return {{LAB_TEXT("Ceiling"), 1.9F, false, {}},
           {LAB_TEXT("Limit"), 1.1F, true, {}},
-          {LAB_TEXT("p10 to p90"), 0.9F, true,
-           LAB_TEXT("Spread of the repetitions, as a share of the median.")},
+          {LAB_TEXT("Spread"), 0.9F, true, LAB_TEXT("From p10 to p90, as a share of the median.")},
           {"n", 0.5F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")},
           {LAB_TEXT("Ridge, FLOP/byte"), 1.1F, true, ridge_hint}};
 }
@@ -343,7 +336,7 @@ void ceilings_table(const Panel& p, const Choice& choice) {
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
     const std::string name = tr(b.name);
     row(b.copied ? trf("{} copy", name) : trf("{} read", name), gb_per_s_text(b.gb_per_s), b.time,
-        fmt::format("{:.3g}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
+        fmt::format("{:.2f}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
   }
   end_table(p.ui);
 }

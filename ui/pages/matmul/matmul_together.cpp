@@ -159,8 +159,9 @@ void draw_matmul_together(const Panel& p, const Kept<MatmulResults>& kept) {
   const TogetherSpeedup& first = results.speedups.front();
   std::vector<std::string> names;
   for (const Device device : first.devices) names.push_back(to_string(device));
-  caption(p.ui, trf("Times are of {} products: in sequence all on {}, at once one on each device.",
-                    names.size(), names.front()));
+  caption(p.ui,
+          trf("{} products: one after the other on {}, or one on each device at the same time.",
+              names.size(), names.front()));
   const bool device_columns = has_device_columns(p, names.size());
   if (begin_table(p.ui, "matmul/together_rows", together_columns(names, device_columns))) {
     for (const TogetherSpeedup& e : results.speedups) speedup_row(p, results, e, device_columns);

@@ -11,6 +11,7 @@
 #include "compute/core/events/measured_cases.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "ui/model/live_rate.h"
 #include "ui/pages/reference_parts.h"
 #include "ui/pages/transfers/transfer_parts.h"
 #include "ui/plot/plot.h"
@@ -211,20 +212,6 @@ std::vector<plot::Band> level_bands(const std::vector<const TransferCase*>& case
   return bands;
 }
 
-// Whether the bandwidths of all pairs span so much that a linear axis would show the fastest part
-// only. The axis is the same for every pair.
-bool spans_a_decade(const TransferResults& results) {
-  double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (const TransferCase& c : results.cases) {
-    for (const double gb_per_s : c.gb_per_s) {
-      if (gb_per_s <= 0) continue;
-      least = std::min(least, gb_per_s);
-      most = std::max(most, gb_per_s);
-    }
-  }
-  return most > 10 * least;
-}
-
 // Which bytes are counted, and to which operation the lines of the levels belong.
 std::string counting_note(const std::vector<const TransferCase*>& cases,
                           const std::pair<Device, Device>& pair) {
@@ -373,19 +360,12 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   if (Card card(p, "transfers/bandwidth", title_with(p, tr("Bandwidth over size"), kept),
                 {.hint = counting + " " +
                          tr("Bytes moved, as counted by STREAM, divided by the median time. The "
-                            "band spans p10 to p90. The axis is logarithmic where the "
-                            "bandwidths of all pairs differ by more than a factor of ten; "
-                            "right-click the plot to change "
-                            "it."),
+                            "band spans p10 to p90. Right-click the plot for a linear axis."),
                  .dimmed = old});
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
     const std::string unit = counted("GB/s", devices);
-    plot::Axes axes{.x = size, .y = {.label = unit, .min = 0}};
-    if (spans_a_decade(shown(kept)) ||
-        towers(fitting, shown(kept).cases, &TransferCase::gb_per_s)) {
-      axes.y = {.label = unit, .scale = plot::Scale::Log10};
-    }
+    const plot::Axes axes{.x = size, .y = {.label = unit, .scale = plot::Scale::Log10}};
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
@@ -404,11 +384,6 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
 
 namespace {
 
-double quantile(const Column64& sorted, double share) {
-  return sorted[static_cast<std::size_t>(
-      std::lround(share * static_cast<double>(sorted.size() - 1)))];
-}
-
 void live_flows(const Panel& p, const TransferResults& results) {
   static constexpr std::array kColumns = {
       Column{LAB_TEXT("Case"), 2, false, {}},
@@ -420,14 +395,12 @@ void live_flows(const Panel& p, const TransferResults& results) {
   if (!any || !begin_table(p.ui, "transfers/live_table", kColumns)) return;
   for (const TransferCase& c : results.cases) {
     if (c.live_gb_per_s.empty()) continue;
-    Column64 sorted = c.live_gb_per_s;
-    std::ranges::sort(sorted);
+    const LiveRate rate = live_rate(c.live_gb_per_s);
     table_row(p.ui);
     cell(p.ui, c.label(true));
-    cell(p.ui, gb_per_s_text(c.live_gb_per_s.back()));
-    cell(p.ui, gb_per_s_text(quantile(sorted, 0.5)));
-    cell(p.ui, trf("{} to {}", gb_per_s_text(quantile(sorted, 0.1)),
-                   gb_per_s_text(quantile(sorted, 0.9))));
+    cell(p.ui, gb_per_s_text(rate.last));
+    cell(p.ui, gb_per_s_text(rate.median), {}, rate.varies());
+    cell(p.ui, trf("{} to {}", gb_per_s_text(rate.p10), gb_per_s_text(rate.p90)));
   }
   end_table(p.ui);
 }

@@ -33,17 +33,6 @@ double best_of_all(const TransferResults& results, const std::vector<Device>& de
   return best;
 }
 
-bool has_unsteady_copies(const TransferResults& results, const std::vector<Device>& devices,
-                         std::int64_t bytes) {
-  for (const Device from : devices) {
-    for (const Device to : devices) {
-      const MeasuredTransfer* s = results.best_copy(from, to, bytes);
-      if (s != nullptr && is_unsteady(*s)) return true;
-    }
-  }
-  return false;
-}
-
 // "35.1", of an unsteady sample "35.1 (±12 %)" if it fits beside the mark.
 std::string cell_text(const Ui& ui, const MeasuredTransfer& s, float width) {
   std::string text = times_text(s.gb_per_s);
@@ -243,8 +232,7 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
   const float label = std::max(ui.px(56), text_size(ui.fonts.caption, corner).x + ui.px(12));
   const auto n = static_cast<float>(devices.size());
   const float width = ImGui::GetContentRegionAvail().x;
-  const bool marked = has_unsteady_copies(results, devices, bytes);
-  const float cell_width = std::min(ui.px(marked ? 150 : 90), (width - label) / n);
+  const float cell_width = std::min(ui.px(150), (width - label) / n);
   const float cell_height = ui.px(28);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImGui::Dummy({label + cell_width * n, cell_height * (n + 1)});
@@ -257,9 +245,11 @@ void draw_transfer_matrix(const Panel& p, const Kept<TransferResults>& kept) {
     const float y = origin.y + cell_height * (r + 1);
     const std::string name = lab::to_string(devices[row]);
     draw_text(list, ui.fonts.caption, {origin.x, y + ui.px(7)}, ui.theme->muted, name);
-    draw_text_fitted(list, ui.fonts.caption,
-                     {origin.x + label + cell_width * r + 2, origin.y + ui.px(7)}, cell_width - 4,
-                     ui.theme->muted, name);
+    const float wide = std::min(cell_width - 4, text_size(ui.fonts.caption, name).x);
+    draw_text_fitted(
+        list, ui.fonts.caption,
+        {origin.x + label + cell_width * r + (cell_width - wide) / 2, origin.y + ui.px(7)},
+        wide + 1, ui.theme->muted, name);
     for (std::size_t column = 0; column < devices.size(); ++column) {
       const float x = origin.x + label + cell_width * static_cast<float>(column);
       matrix_cell(p, results, devices[row], devices[column], bytes, {x + 1, y + 1},
@@ -279,7 +269,9 @@ std::vector<FitRow> fit_rows(const TransferResults& results) {
   std::vector<FitRow> rows;
   for (const TransferCase& c : results.cases) {
     if (!c.fit) continue;
-    for (const TransferLevel& level : c.fit->levels) rows.push_back({&c, &level});
+    for (const TransferLevel& level : c.fit->levels) {
+      if (level.sizes > 0) rows.push_back({&c, &level});
+    }
   }
   return rows;
 }
@@ -427,13 +419,13 @@ void transfer_cost(const Panel& p, const TransferResults& results) {
   };
   for (const TransferCase& c : results.cases) {
     if (!c.fit || c.op != TransferOp::Copy || std::pair(c.from, c.to) != pair) continue;
-    const std::string name = counted(row_name(p, c), pair);
-    if (const std::string text = sentence(*c.fit, c.samples); !text.empty()) {
-      say(trf("{}, lines fitted to the samples: {}", name, text));
-    }
+    caption(p.ui, counted(row_name(p, c), pair));
+    const std::string fitted = sentence(*c.fit, c.samples);
+    if (!fitted.empty()) say(trf("Lines fitted to the times: {}", fitted));
     if (const std::vector<Example> examples = examples_of(c); !examples.empty()) {
-      say(trf("{}, where no straight line describes the times: one measured copy per level.",
-              name));
+      say(fitted.empty() ? tr("No line fits the times; one measured copy of each level:")
+                         : tr("No line fits the times of the other levels; one measured copy of "
+                              "each:"));
       example_table(p, path(), examples);
     }
     if (c.fit->faster_than_one) say(describe_faster(*c.fit));

@@ -351,9 +351,6 @@ void transfer_results(const Panel& p) {
     draw_transfer_timelines(p, kept);
   }
   draw_transfer_table(p, kept);
-  if (shows_last_run(p.model.transfer_runs(), p.view.forms.transfers.tabs)) {
-    stopped_note(p, Page::Transfers);
-  }
 }
 
 }  // namespace

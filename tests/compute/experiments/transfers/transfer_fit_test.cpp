@@ -95,11 +95,18 @@ TEST(MemoryLevels, NeedThreeSizesForALine) {
   const std::vector<TransferPoint> points = line(2e-6, 1e-10);
   const std::vector<LevelSize> levels = {{"L1", 2048}, {"L2", 2100}, {"memory", kUnlimited}};
   const auto found = fit_levels(points, levels, 1);
-  ASSERT_EQ(found.size(), 2U) << "no size is in L2";
+  ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].sizes, 2);
   EXPECT_FALSE(found[0].holds());
-  EXPECT_EQ(found[1].name, "memory");
-  EXPECT_TRUE(found[1].holds());
+  EXPECT_EQ(found[1].to_bytes, 2100) << "where memory begins, although no size is in L2";
+  EXPECT_EQ(found[1].sizes, 0);
+  EXPECT_FALSE(found[1].holds());
+  EXPECT_EQ(found[2].name, "memory");
+  EXPECT_TRUE(found[2].holds());
+  const std::vector<TransferPoint> middle = {{2090, 1e-6}};
+  const auto only = fit_levels(middle, levels, 1);
+  ASSERT_EQ(only.size(), 1U) << "neither before the first size nor after the last";
+  EXPECT_EQ(only[0].name, "L2");
   EXPECT_TRUE(fit_levels({}, levels, 1).empty());
 }
 

@@ -300,8 +300,8 @@ void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,
   draw_names(ui, t, lanes, names, item.min);
   record_rect(ui, path + "/spans", "timeline", {}, {}, true, {view.left, item.min.y},
               {view.right, item.min.y + height});
+  draw_axis(ui, view, item.min.y, item.min.y + height);  // its lines are behind the spans
   draw_spans(p, step, item, view, lanes);
-  draw_axis(ui, view, item.min.y, item.min.y + height);
   use_pointer(form, item, view, t.seconds);
   if (has_keys(item)) use_keys(form);
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "tests/ui/pages/scenes.h"
+#include "ui/model/job_result.h"
 #include "ui/pages/matmul/matmul_parts.h"
 
 namespace lab::test {
@@ -103,7 +104,7 @@ TEST(MatmulLive, ShowsTheLastSampleTheMedianAndTheShareOfThePeak) {
   Lab lab(std::move(model), 1, kLarge);
   lab.open(Page::Matmul);
   EXPECT_EQ(lab.backend.find("matmul/live_table/0")->value,
-            "SIMD micro-kernel\t90.0 GFLOP/s\t100 GFLOP/s\t20 %");
+            "SIMD micro-kernel\t90.0 GFLOP/s\t100 GFLOP/s\t90.0 GFLOP/s to 200 GFLOP/s\t20 %");
 }
 
 TEST(MatmulTabs, ALiveRunKeepsTheLadder) {
@@ -471,7 +472,7 @@ TEST(MatmulForm, EveryRungHasACheckboxAndListsUnsupportedTypes) {
   EXPECT_EQ(hint_of("matmul/kernel/mma_bf16"), "mma_bf16\nWhat it adds.");
 }
 
-TEST(MatmulLadder, OfManyDevicesIsThatOfTheChosenOne) {
+TEST(MatmulLadder, IsThatOfTheChosenDevice) {
   Lab lab(
       matmul_job({matmul_sample(cpu(0), "simd", 64, 100), matmul_sample(cpu(1), "simd", 64, 100),
                   matmul_sample(cpu(2), "simd", 64, 100)}),
@@ -483,20 +484,6 @@ TEST(MatmulLadder, OfManyDevicesIsThatOfTheChosenOne) {
   lab.frames(3);
   EXPECT_FALSE(lab.visible("matmul/ladder/cpu:0/simd"));
   EXPECT_TRUE(lab.visible("matmul/ladder/cpu:1/simd"));
-}
-
-TEST(MatmulLadder, OfTwoDevicesIsThatOfTheChosenOneInALowWindow) {
-  const auto job = [] {
-    return matmul_job(
-        {matmul_sample(cpu(0), "simd", 64, 100), matmul_sample(cpu(1), "simd", 64, 100)});
-  };
-  Lab low(job(), 1, {1280, 720});
-  low.open(Page::Matmul);
-  EXPECT_TRUE(low.visible("matmul/ladder/cpu:0/simd"));
-  EXPECT_FALSE(low.visible("matmul/ladder/cpu:1/simd"));
-  Lab high(job(), 1, kLarge);
-  high.open(Page::Matmul);
-  EXPECT_TRUE(high.visible("matmul/ladder/cpu:1/simd"));
 }
 
 TEST(MatmulLadder, NamesTheKernelsThatASlowLibraryHasChosen) {
@@ -563,11 +550,28 @@ TEST(MatmulLadder, TooFewRepetitionsAreNeitherSteadyNorUnsteady) {
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/mark_key"));
   EXPECT_EQ(lab.backend.find("matmul/few_key")->label,
-            "Some kernels had time for fewer than 6 repetitions.");
+            "Those with n had time for fewer than 6 repetitions.");
   EXPECT_EQ(lab.backend.find("matmul/limit")->label,
             "Only one repetition of The rung simd at N = 64 fits the time limit, at 85.0 GFLOP/s: "
             "allow more time per kernel to find its limit.");
   EXPECT_EQ(lab.backend.find("matmul/limit")->kind, "text");
+  EXPECT_NE(lab.backend.find("matmul/ladder/cpu:0/simd")->value.find("n = 1"), std::string::npos);
+}
+
+TEST(MatmulLadder, AKernelWithFewRepetitionsIsNotCalledTheFastest) {
+  PeakSample peak;
+  peak.gflops = 500;
+  peak.time = timing(1e-3);
+  MatmulSample once = matmul_sample(cpu(), "simd", 64, 300);
+  once.time = {.median_s = 1e-3, .p10_s = 1e-3, .p90_s = 1e-3, .n = 1, .unstable = true};
+  Lab lab(matmul_job({peak, matmul_sample(cpu(), "naive", 64, 5),
+                      matmul_sample(cpu(), "packed", 64, 200), once, JobFinished{}}),
+          1, kLarge);
+  lab.open(Page::Matmul);
+  EXPECT_NE(lab.backend.find("matmul/ladder_sentence")->label.find("40 % of the peak"),
+            std::string::npos);
+  const std::string status = ui::result_of(lab.model.matmul().current, lab.model.rungs());
+  EXPECT_TRUE(status.starts_with("200 GFLOP/s")) << status;
 }
 
 TEST(MatmulLadder, NamesTheRungAboveThatIsFaster) {

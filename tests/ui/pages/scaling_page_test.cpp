@@ -267,7 +267,7 @@ TEST(ScalingWords, PredictionIsWithheldIfTheModelMissesTheRuns) {
   results.add(scaling_point(kStrong, 1));
   results.others = 0.2;
   const std::string disturbed = scaling_texts(results, kStrong).predicted;
-  EXPECT_TRUE(holds(disturbed, "not steady enough to check the model")) << disturbed;
+  EXPECT_TRUE(holds(disturbed, "the steps varied too much to check it")) << disturbed;
 }
 
 TEST(ScalingWords, PredictionAloneIsCheckedByTheEarlierRuns) {
@@ -516,6 +516,21 @@ TEST(ScalingPage, AWithheldPredictionHasNoFigures) {
   EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled) << "it would be withheld again";
   lab.click("scaling/type_step");
   EXPECT_TRUE(lab.visible("scaling/compute_ms"));
+  EXPECT_NEAR(lab.view.forms.scaling.compute_ms, 1e3 * scaling_point(kStrong, 1).step.median_s,
+              1e-9)
+      << "as measured";
+}
+
+TEST(ScalingPage, ABatchWithFewerImagesThanDevicesIsRemarked) {
+  Lab lab(make_scene(Page::Scaling, Scene::Done), 1, {1280, 1000});
+  lab.open(Page::Scaling);
+  lab.view.forms.scaling.request.training.batch = 16;
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("scaling/small_batch"));
+  lab.view.forms.scaling.request.training.batch = 2;
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("scaling/small_batch")->label,
+            "A batch of 2 images leaves the others of 16 devices idle.");
 }
 
 TEST(ScalingPage, WeakScalingHasATab) {

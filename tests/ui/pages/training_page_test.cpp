@@ -139,11 +139,23 @@ TEST_F(TrainingPage, ALossOfAGuessIsExplainedWhileItLasts) {
   show(model);
   const std::string said = lab.backend.find("training/guessing")->label;
   EXPECT_TRUE(
-      said.starts_with("The loss is still that of guessing among 10 classes. LeNet usually needs"))
+      said.starts_with("The loss is still that of guessing among 10 classes. LeNet may need"))
       << said;
   for (std::int64_t i = 151; i <= 300; ++i) model.apply(event(1, 3, step_done(i)));
   lab.show(std::move(model));
   EXPECT_FALSE(lab.visible("training/guessing"));
+}
+
+TEST_F(TrainingPage, ABatchLargerThanTheDataIsRemarked) {
+  lab.open(Page::Training);
+  lab.view.forms.training.request.data = DataSource::Synthetic;
+  lab.view.forms.training.request.synthetic_train = 2000;
+  lab.view.forms.training.request.batch = 2000;
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("training/large_batch"));
+  lab.view.forms.training.request.batch = 2001;
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("training/large_batch"));
 }
 
 // A run whose first epoch has ended.
@@ -169,7 +181,7 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
     EXPECT_EQ(lab.visible("training/advice"), accuracy < 0.2);
     if (accuracy > 0.2) continue;
     const std::string said = lab.backend.find("training/advice")->label;
-    EXPECT_NE(said.find("LeNet needs about 940 steps of 256 images: train on more images"),
+    EXPECT_NE(said.find("LeNet may need up to about 940 steps of 256 images: train on more images"),
               std::string::npos)
         << said;
     EXPECT_EQ(said.find("no better than guessing") != std::string::npos, accuracy < 0.12) << said;

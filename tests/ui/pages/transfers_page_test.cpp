@@ -9,6 +9,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/ui/pages/scenes.h"
+#include "ui/model/job_result.h"
 #include "ui/model/run_estimate.h"
 
 namespace lab::test {
@@ -71,40 +72,16 @@ TEST(TransferCurves, LabelTheLevelsOfMemory) {
   EXPECT_FALSE(lab.visible("transfers/plot/bandwidth/band/L1")) << "not fitted";
 }
 
-TEST(TransferCurves, BandwidthsBeyondADecadeAreLogarithmic) {
+TEST(TransferCurves, BandwidthsAreLogarithmicUntilTheReaderChoosesOtherwise) {
   Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
   const auto begins_at_0 = [&] {
     return value(lab, "transfers/plot/bandwidth").find("y 0..") != std::string::npos;
   };
-  EXPECT_TRUE(begins_at_0()) << value(lab, "transfers/plot/bandwidth");
-  lab.model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
-  for (const double gb_per_s : {10.0, 150.0}) {
-    const auto bytes = static_cast<std::int64_t>(gb_per_s) * kKiB;
-    lab.model.apply(
-        event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, bytes, gb_per_s)));
-  }
-  lab.frames(3);
   EXPECT_FALSE(begins_at_0()) << value(lab, "transfers/plot/bandwidth");
   lab.click("transfers/plot/bandwidth", 1);
   lab.click("transfers/plot/bandwidth/menu/log-y");
   EXPECT_TRUE(begins_at_0()) << "the user's choice";
-}
-
-TEST(TransferCurves, AllPairsHaveOneScale) {
-  Model model = two_devices();
-  model.apply(event(2, 4, JobStarted{"Transfers by size", StartTransfers{}}));
-  for (const std::int64_t bytes : {kKiB, kMiB}) {
-    model.apply(event(2, 5, transfer_sample(cpu(0), cpu(0), TransferOp::Copy, 1, bytes, 200)));
-    model.apply(event(2, 5, transfer_sample(cpu(0), cpu(1), TransferOp::Copy, 1, bytes, 10)));
-  }
-  Lab lab(std::move(model), 1, kWide);
-  lab.open(Page::Transfers);
-  for (const char* pair : {"cpu:0", "cpu:0 to cpu:1"}) {
-    lab.click(std::string("transfers/shown_pair/") + pair);
-    const std::string shown = value(lab, "transfers/plot/bandwidth");
-    EXPECT_EQ(shown.find("y 0.."), std::string::npos) << pair << ": " << shown;
-  }
 }
 
 TEST(TransferCurves, AFigureFarBelowItsNeighboursIsMarked) {
@@ -373,6 +350,8 @@ TEST(TransferLive, ShowsTheLastSampleTheMedianAndTheSpread) {
   for (const double gb_per_s : {10.0, 30.0, 20.0}) {
     model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, gb_per_s)));
   }
+  EXPECT_EQ(ui::result_of(model.transfers().current),
+            "copy cpu:0, 1 thread, arrays of 1.00 MiB, at 20.0 GB/s (median), unsteady");
   Lab lab(std::move(model), 1, kWide);
   lab.open(Page::Transfers);
   EXPECT_EQ(value(lab, "transfers/live_table/0"),
@@ -434,7 +413,7 @@ TEST(TransferCosts, WithholdLinesThatMissTheSamples) {
   EXPECT_EQ(said->label.find("memory"), std::string::npos) << said->label;
   const ui::WidgetRect* rough = lab.backend.ui.widgets.find("transfers/cost/1");
   ASSERT_NE(rough, nullptr);
-  EXPECT_NE(rough->label.find("where no straight line describes the times"), std::string::npos)
+  EXPECT_NE(rough->label.find("No line fits the times of the other levels"), std::string::npos)
       << rough->label;
   const std::string example = value(lab, "transfers/cost/2/0");
   for (const char* part : {"memory", "1.00 MiB", "35.0 µs", "GB/s\t±7.5 %"}) {

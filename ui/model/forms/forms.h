@@ -195,6 +195,7 @@ struct ScalingForm {
   std::string counts;         // device counts; empty: 1, 2, 4, ... and the whole set
   int compute_time = 0;       // as ComputeTime
   double compute_ms = 100;
+  bool to_step_time = false;    // scrolls to that field, which gets the keyboard; not saved
   double fixed_ms = 0;          // part of the time that is typed in or read
   bool estimate_repeat = true;  // from the model; otherwise repeat_ms
   double repeat_ms = 5;

@@ -186,6 +186,11 @@ void model_fields(const Panel& p, Fields& fields, ScalingForm& form) {
     fields.next();
     milliseconds(p, "scaling/compute_ms", tr("Step time"), form.compute_ms, 10,
                  tr("Forward, backward and update."));
+    if (form.to_step_time) {
+      ImGui::SetKeyboardFocusHere(-1);
+      ImGui::SetScrollHereY();
+      form.to_step_time = false;
+    }
   } else if (source == ComputeTime::File) {
     fields.next();
     input_text(p.ui, "scaling/reference_file", tr("Reference file"), form.request.reference_file,
@@ -290,6 +295,18 @@ void measure_note(const Panel& p, const ScalingForm& form) {
                  count, format_seconds(typical_s)));
 }
 
+// A batch that is divided needs an image per device.
+void small_batch_note(const Panel& p, const ScalingForm& form) {
+  const std::int64_t batch = form.request.training.batch;
+  const auto here = std::ssize(scaling_devices(form, p.model.machine()));
+  const std::int64_t most = std::max<std::int64_t>(here, form.request.predict_devices);
+  if (form.request.modes == std::vector{ScalingMode::Weak} || batch >= most) return;
+  warning_sentence(
+      p, "scaling/small_batch",
+      batch == 1 ? trf("A batch of 1 image leaves the others of {} devices idle.", most)
+                 : trf("A batch of {} images leaves the others of {} devices idle.", batch, most));
+}
+
 // Why the last measurement allows no prediction; empty if it does, or is not what it starts from.
 std::string withheld_reason(const Panel& p, const ScalingForm& form) {
   if (static_cast<ComputeTime>(form.compute_time) != ComputeTime::Measured) return {};
@@ -373,7 +390,10 @@ void draw_scaling_form(const Panel& p) {
     device_boxes(p, form);
   }
   if (!error.empty()) error_box(p.ui, "scaling/form_error", error);
-  if (error.empty()) measure_note(p, form);
+  if (error.empty()) {
+    small_batch_note(p, form);
+    measure_note(p, form);
+  }
   form_buttons(p, form, error);
   if (!fields) return;
   ImGui::Dummy({1, p.ui.px(4)});

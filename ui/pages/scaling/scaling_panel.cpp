@@ -393,11 +393,15 @@ void measure_buttons(const Panel& p, const StartScaling& request) {
   }
 }
 
-// In place of a withheld prediction.
-void withheld_state(const Panel& p, std::string_view sentence) {
+// In place of a withheld prediction. The button leads to the field, which begins with the measured
+// time.
+void withheld_state(const Panel& p, const ScalingPoint* one, std::string_view sentence) {
   const std::string_view label = runs(p, Page::Scaling) ? "" : tr("Type in the step time");
   if (empty_state(p.ui, "scaling/type_step", sentence, label)) {
-    p.view.forms.scaling.compute_time = static_cast<int>(ComputeTime::Typed);
+    ScalingForm& form = p.view.forms.scaling;
+    form.compute_time = static_cast<int>(ComputeTime::Typed);
+    form.to_step_time = true;
+    if (one != nullptr) form.compute_ms = one->step.median_s * 1e3;
   }
 }
 
@@ -452,7 +456,9 @@ void predicted_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMod
     muted(p.ui, tr("Follows when all device counts are measured."));
     return;
   }
-  if (!results.withheld(mode).empty()) return withheld_state(p, texts.predicted);
+  if (!results.withheld(mode).empty()) {
+    return withheld_state(p, results.measured(mode).at(1), texts.predicted);
+  }
   const bool other = is_of_other_settings(p, results, mode);
   if (other) other_settings_note(p, results.request);
   const float alpha = ImGui::GetStyle().Alpha;

@@ -118,7 +118,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   if (!results.withheld(mode).empty()) return;
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, mode, figure);
-    s.label = s.note = tr("prediction");
+    s.label = trf("prediction, {}", link_title(results.request.link));
     if (is_of_other_settings(p, results, mode)) s.alpha = kOtherSettingsAlpha;
     s.marker = plot::Marker::Diamond;
     s.low = figure == Quantity::Speedup ? curve.speedup_low : curve.efficiency_low;

@@ -340,8 +340,7 @@ std::string limit_sentence(const ScalingPrediction& p, ParallelStyle style) {
 std::string withheld_advice(bool rough) {
   return !rough ? tr("Measure again with a larger batch, whose steps the model explains better, or "
                      "type in the step time of one device.")
-                : tr("The run was not steady enough to check the model: measure again, or type in "
-                     "the step time of one device.");
+                : tr("Measure again, or type in the step time of one device.");
 }
 
 // Whether the prediction rests on a step of one device that was unsteady.
@@ -371,7 +370,9 @@ std::vector<std::string> lost_sentences(const ScalingResults& results, ScalingMo
 
 std::string prediction_sentence(const ScalingResults& results, ScalingMode mode, bool rough) {
   if (const std::string why = results.withheld(mode); !why.empty()) {
-    return trf("No prediction: {}.", why) + " " + withheld_advice(rough);
+    return (rough ? tr("No prediction: the steps varied too much to check it.")
+                  : trf("No prediction: {}.", why)) +
+           std::string(" ") + withheld_advice(rough);
   }
   const PredictedCurve& curve = results.predicted(mode);
   if (curve.points.empty()) return "";

@@ -331,6 +331,18 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
   return text;
 }
 
+// A batch that holds all images makes each epoch one step.
+void draw_batch_note(const Panel& p, const StartTraining& request) {
+  constexpr std::int64_t kFashionMnist = 60000;
+  const std::int64_t images =
+      request.data == DataSource::Synthetic ? request.synthetic_train : kFashionMnist;
+  if (request.batch <= images) return;
+  const std::string text =
+      trf("The batch is larger than the {} training images: each epoch is one step of all of them.",
+          group_digits(std::to_string(images)));
+  warning_sentence(p, "training/large_batch", text);
+}
+
 // A number that is still being typed is not sent.
 void send_changes(const Panel& p, TrainingForm& form) {
   const bool running = running_training(p) != nullptr;
@@ -376,6 +388,7 @@ void draw_training_form(const Panel& p) {
         send(p, training_command(p));
       }
     });
+    draw_batch_note(p, form.request);
     draw_training_estimate(p, form);
   }
   if (shown) more_fields(p, form);

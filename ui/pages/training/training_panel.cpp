@@ -73,16 +73,17 @@ TrainingFigure accuracy_figure(const char* path, const char* name, const EpochCo
 }
 
 // While the run goes on the latest speed, then that of the median step, as in the list.
-TrainingFigure speed_figure(const TrainingRun& run) {
+TrainingFigure speed_figure(const Panel& p, const TrainingRun& run) {
   const StepColumns& steps = run.steps();
+  const bool ended = running_training(p) != &run;
   TrainingFigure figure{
-      "training/figure/speed", run.done() ? tr("images/s, median step") : tr("images/s, smoothed"),
+      "training/figure/speed", ended ? tr("images/s, median step") : tr("images/s, smoothed"),
       "N/A",
       run.timed()
           ? tr("Training images per second of step time, excluding data loading and evaluation.")
           : tr(kEmulatedGpu)};
   if (!run.timed() || steps.size() == 0) return figure;
-  if (!run.done()) {
+  if (!ended) {
     figure.value = format_si(steps.images_per_s_smooth.back(), "");
     return figure;
   }
@@ -93,6 +94,7 @@ TrainingFigure speed_figure(const TrainingRun& run) {
   if (run.is_speed_disturbed()) {
     figure.disturbed = tr("Other programs or the host slowed this run.");
   }
+  if (!run.done()) return figure;
   figure.hint +=
       '\n' + trf("The median step takes {}; the mean of all steps is {} images/s, "
                  "interruptions included.",
@@ -139,7 +141,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       accuracy_figure("training/figure/test_acc", tr("test accuracy"), epochs, epochs.test_acc,
                       tr("Share of the test images classified correctly after that epoch; none is "
                          "used for training.")),
-      speed_figure(run),
+      speed_figure(p, run),
   }};
   const std::size_t columns = width_left(p) > 640 ? 4 : 2;
   for (std::size_t first = 0; first < figures.size(); first += columns) {
@@ -220,8 +222,10 @@ bool had_usual_images(const TrainingRun& run) {
 std::string chance_advice(const TrainingRun& run) {
   const ModelFacts& model = *find_model(run.request().model);
   if (!had_usual_images(run)) {
-    return trf("{} needs about {} steps of 256 images: train on more images or for more epochs.",
-               model.title, model.accuracy_steps);
+    return trf(
+        "{} may need up to about {} steps of 256 images: train on more images or for more "
+        "epochs.",
+        model.title, model.accuracy_steps);
   }
   return trf("Try another learning rate (the model's default is {:g}), or choose a preset.",
              model.learning_rate);
@@ -234,15 +238,15 @@ std::string learning_advice(const TrainingRun& run) {
   const double train = run.epochs().train_acc.back(), test = run.epochs().test_acc.back();
   if (classes > 1 && is_guessing(test, classes)) {
     constexpr double kNoBetter = 1.2;  // times chance
-    const std::string steps = group_digits(std::to_string(run.steps().size()));
+    const auto epoch = run.epochs().epoch.back();
     const std::string accuracy = accuracy_text(test), advice = chance_advice(run);
     return test * static_cast<double>(classes) <= kNoBetter
-               ? trf("After {} steps the test accuracy is {}, no better than guessing among {} "
+               ? trf("After epoch {:.0f} the test accuracy is {}, no better than guessing among {} "
                      "classes. {}",
-                     steps, accuracy, classes, advice)
-               : trf("After {} steps the test accuracy is {}, little better than guessing among {} "
-                     "classes. {}",
-                     steps, accuracy, classes, advice);
+                     epoch, accuracy, classes, advice)
+               : trf("After epoch {:.0f} the test accuracy is {}, little better than guessing "
+                     "among {} classes. {}",
+                     epoch, accuracy, classes, advice);
   }
   constexpr double kMuchBetter = 0.15;
   if (!(train - test >= kMuchBetter)) return {};  // also if it was not evaluated
@@ -263,7 +267,7 @@ void guessing_box(const Panel& p, const TrainingRun& run) {
   const ModelFacts& model = *find_model(run.request().model);
   const std::string more =
       had_usual_images(run) ? chance_advice(run)
-                            : trf("{} usually needs about {} steps of 256 images before it falls.",
+                            : trf("{} may need up to about {} steps of 256 images before it falls.",
                                   model.title, model.accuracy_steps);
   note_box(p.ui, "training/guessing",
            trf("The loss is still that of guessing among {} classes. {}", classes, more));

@@ -138,7 +138,8 @@ std::string settings_of(const TrainingRun& run, const std::vector<std::string>& 
 
 // "2026-11-27 · lr 0.5 · 1.2 k images/s": the date of a restored run, the settings that differ, and
 // the speed of a run that has ended.
-std::string details_of(const TrainingRun& run, const std::vector<std::string>& different) {
+std::string details_of(const TrainingRun& run, const std::vector<std::string>& different,
+                       bool ended) {
   std::string text = settings_of(run, different);
   if (run.ended_at() > 0) {
     const std::string date = date_of(run.ended_at());
@@ -148,7 +149,7 @@ std::string details_of(const TrainingRun& run, const std::vector<std::string>& d
     if (!text.empty()) text += kDot;
     text += stopped;
   }
-  if (run.done() && run.timed()) {
+  if (ended && run.timed() && std::isfinite(run.typical_images_per_s())) {
     if (!text.empty()) text += kDot;
     text += trf("{} images/s", run.speed_text());
   }
@@ -295,7 +296,7 @@ void run_row(const Panel& p, const TrainingRun& run, const std::vector<std::stri
   const float width = ImGui::GetContentRegionAvail().x, right = pos.x + width;
   const bool running = &run == running_training(p);
   const bool renaming = p.view.forms.training.renaming == run.id();
-  const std::string details = details_of(run, different);
+  const std::string details = details_of(run, different, running_training(p) != &run);
   const float left = pos.x + ui.px(kNameLeft - 4), text_left = pos.x + ui.px(kCaptionLeft);
   const float end = running ? right : right - ui.px(kLine + 4);
   const std::string name = break_lines(ui.fonts.body, run_name(p, run), end - left - ui.px(8));

@@ -45,6 +45,7 @@ std::string gb_per_s_text(double gb_per_s) {
 
 void add_percentiles(std::string& text, const Timing& t) {
   add_row(text, tr("median"), format_seconds(t.median_s));
+  if (t.n == 1) return;  // one repetition has no spread
   add_row(text, tr("p10 to p90"),
           trf("{} to {}", format_seconds(t.p10_s), format_seconds(t.p90_s)));
 }

@@ -91,6 +91,14 @@ TEST(Extent, PadsTheDataRange) {
   EXPECT_DOUBLE_EQ(r.max, 10.8);
 }
 
+TEST(Extent, ASingleSizeHasPowersOfTwoAroundIt) {
+  Extent e(Scale::Log2);
+  e.add(4096);
+  const Range r = e.padded(0, false);
+  EXPECT_LT(r.min, 2048);
+  EXPECT_GT(r.max, 8192);
+}
+
 TEST(Extent, LogAxisIgnoresZero) {
   Extent e(Scale::Log10);
   e.add(0);

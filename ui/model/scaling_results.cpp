@@ -55,7 +55,8 @@ double at_fast(const ScalingPoint& p, const Timing& one, double value) {
 void refill(ScalingCurve& c) {
   using P = const ScalingPoint&;
   const ScalingPoint* const first = c.at(1);
-  const Timing one = first == nullptr ? Timing{} : first->step;
+  // Unless its median is known within 5 %, the steps of one device widen the range of the others.
+  const Timing one = first != nullptr && first->step.unstable ? first->step : Timing{};
   const auto ranged = [&](auto of, double value, P p) {
     return p.devices == 1 ? value : of(p, one, value);  // one device is the reference
   };

@@ -20,7 +20,7 @@ Device first_device(const StartTraining& training);
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;
-  // Low and high: p90 and p10 of its steps and p10 and p90 of one device's, as independent.
+  // Low and high: p90 and p10 of its steps, and if they are unsteady, p10 and p90 of one device's.
   Column64 speedup, speedup_low, speedup_high;
   Column64 efficiency, efficiency_low, efficiency_high;
 

@@ -69,6 +69,9 @@ TEST_F(ScalingModel, SlowAndFastStepsBoundTheSpeedUp) {
   EXPECT_NEAR(curve.efficiency_low[0], p.efficiency / 1.1, 1e-9);
   feed(1, scaling_point(kStrong, 1));
   EXPECT_EQ(curve.speedup_low[0], curve.speedup_high[0]) << "one device is the reference";
+  ScalingPoint unsteady = scaling_point(kStrong, 1);
+  unsteady.step.unstable = true;
+  feed(1, unsteady);
   const double slow = std::hypot(1 - 1 / 1.1, 0.05), fast = std::hypot(1 / 0.95 - 1, 0.1);
   EXPECT_NEAR(curve.speedup_low[1], p.speedup * (1 - slow), 1e-9) << "its steps vary too";
   EXPECT_NEAR(curve.speedup_high[1], p.speedup * (1 + fast), 1e-9);

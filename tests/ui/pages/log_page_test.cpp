@@ -148,7 +148,8 @@ TEST(LogPage, TellsWhatEveryKindOfJobFound) {
   live.live = true;
   EXPECT_EQ(last_line(live, {transfer_sample(cpu(), cpu(), TransferOp::Read, 1, kMiB, 20)},
                       Outcome::Cancelled),
-            "Job stopped on request: read cpu:0, 1 thread, arrays of 1.00 MiB, at 20.0 GB/s");
+            "Job stopped on request: read cpu:0, 1 thread, arrays of 1.00 MiB, at 20.0 GB/s "
+            "(median)");
 }
 
 TEST(LogPage, FoldsOutTheNotesOfOneJob) {

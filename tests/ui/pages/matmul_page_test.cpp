@@ -142,8 +142,11 @@ TEST(MatmulTabs, AReplacedLadderCanBeSeenAgain) {
 }
 
 TEST(MatmulLadder, StaysInPlaceWhenItsRunEnds) {
-  Model model(machine_with(2), rungs());
-  model.apply(event(1, 0, JobStarted{"Matmul ladder", StartMatmul{}}));
+  Model model(machine_of(2));
+  model.apply(event(1, 0, RungInfo{cpu(), "simd", "SIMD micro-kernel", "What it adds."}));
+  StartMatmul request;
+  request.devices = {cpu()};
+  model.apply(event(1, 0, JobStarted{"Matmul ladder", request}));
   PeakSample peak;
   peak.gflops = 500;
   peak.time = timing(1e-3);
@@ -237,7 +240,7 @@ TEST(MatmulRoofline, TooltipExplainsACeiling) {
   lab.open(Page::Matmul);
   const ui::WidgetRect* row = lab.backend.find("matmul/ceilings/2");
   ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.5");
+  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.50");
   const std::string in_table =
       tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
   EXPECT_NE(in_table.find("2 threads sum 48.0 KiB repeatedly"), std::string::npos) << in_table;

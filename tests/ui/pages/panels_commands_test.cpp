@@ -707,8 +707,8 @@ TEST_F(PanelCommands, RunsShowTheSettingsThatDiffer) {
   }
   lab.open(Page::Training);
   lab.show(std::move(model));
-  EXPECT_EQ(lab.backend.find("training/runs/1")->value, "lr 0.9");
-  EXPECT_EQ(lab.backend.find("training/runs/2")->value, "lr 0.3");
+  EXPECT_TRUE(lab.backend.find("training/runs/1")->value.starts_with("lr 0.9 · "));
+  EXPECT_TRUE(lab.backend.find("training/runs/2")->value.starts_with("lr 0.3 · "));
 }
 
 TEST_F(PanelCommands, SmoothingFollowsTheSlider) {

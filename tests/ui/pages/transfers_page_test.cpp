@@ -350,7 +350,7 @@ TEST(TransferLive, ShowsTheLastSampleTheMedianAndTheSpread) {
   for (const double gb_per_s : {10.0, 30.0, 20.0}) {
     model.apply(event(2, 5, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kMiB, gb_per_s)));
   }
-  EXPECT_EQ(ui::result_of(model.transfers().current),
+  EXPECT_EQ(ui::result_of(model.transfer_runs().of(ui::RunKind::Live).current),
             "copy cpu:0, 1 thread, arrays of 1.00 MiB, at 20.0 GB/s (median), unsteady");
   Lab lab(std::move(model), 1, kWide);
   lab.open(Page::Transfers);

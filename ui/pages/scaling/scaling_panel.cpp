@@ -261,11 +261,11 @@ std::vector<ScalingFigure> figures_of_several(const ScalingCurve& curve, const S
   const auto at = static_cast<std::size_t>(&best - curve.points.data());
   std::vector<ScalingFigure> figures = {
       {"scaling/figure/speedup", tr("speed-up"), trf("{} times", times_text(best.speedup)),
-       tr("Images per second relative to one device. The range is that of the steps of both, p10 "
-          "to p90.")},
+       tr("Images per second relative to one device. The range is that of the steps, p10 to "
+          "p90.")},
       {"scaling/figure/efficiency", tr("efficiency"), percent(best.efficiency),
        tr("Speed-up divided by the number of devices. The range is that of the steps, p10 to "
-          "p90, those of one device included.")},
+          "p90.")},
       {"scaling/figure/hidden", tr("all-reduce hidden"),
        reduces ? percent(best.hidden_share) : tr("N/A"),
        tr("Share of the all-reduce time hidden behind backward.")}};

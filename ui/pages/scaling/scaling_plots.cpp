@@ -118,7 +118,7 @@ void add_calculated(const Panel& p, const ScalingResults& results, ScalingMode m
   if (!results.withheld(mode).empty()) return;
   if (const PredictedCurve& curve = results.predicted(mode); !curve.points.empty()) {
     plot::Series s = calculated(p, results, curve, mode, figure);
-    s.label = trf("prediction, {}", link_title(results.request.link));
+    s.label = tr("prediction");
     if (is_of_other_settings(p, results, mode)) s.alpha = kOtherSettingsAlpha;
     s.marker = plot::Marker::Diamond;
     s.low = figure == Quantity::Speedup ? curve.speedup_low : curve.efficiency_low;
@@ -223,9 +223,13 @@ struct FigureCard {
 void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode,
                  const FigureCard& what, plot::Axis y) {
   const bool old = is_old(kept);
-  Card card(p, what.card, what.title, {.hint = what.hint, .dimmed = old});
-  if (!card) return;
   const ScalingResults& results = shown(kept);
+  // The measured devices have another link.
+  const bool predicts = !results.predicted(mode).points.empty() && results.withheld(mode).empty();
+  const std::string link =
+      predicts ? trf("prediction: {}", link_title(results.request.link)) : std::string();
+  Card card(p, what.card, what.title, {.hint = what.hint, .note = link, .dimmed = old});
+  if (!card) return;
   Drawn drawn;
   std::vector<plot::Series> series;
   series.push_back(ideal_line(p, results, mode, what.figure, drawn));
@@ -249,7 +253,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
        .card = "scaling/speedup",
        .title = tr("Speed-up over devices"),
        .hint = tr("Images per second relative to one device. The error bars span p10 to p90 "
-                  "of the steps, those of one device included. Dotted: calculated, not measured; "
+                  "of the steps. Dotted: calculated, not measured; "
                   "its band follows the measured "
                   "steps of one device, p10 to p90."),
        .plot = "scaling/plot/speedup"},

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compute/core/language.h"
+#include "compute/kernels/convolution/lane_winograd.h"
 
 namespace lab {
 
@@ -42,27 +46,32 @@ bool winograd4_is_accurate_enough(const ConvolutionCase& c) {
 }
 
 std::span<const ConvolutionAlgorithm* const> lab_convolutions() {
-  static const ConvolutionAlgorithm* const all[] = {&gemm_convolution(), &direct_convolution(),
-                                                    &winograd2_convolution(),
-                                                    &winograd4_convolution()};
+  static const ConvolutionAlgorithm* const all[] = {
+      &gemm_convolution(), &direct_convolution(), &lane_winograd_convolution(),
+      &winograd2_convolution(), &winograd4_convolution()};
   return all;
 }
 
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c) {
-  std::vector<const ConvolutionAlgorithm*> eligible;
-  for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
-    if (algorithm->supports(c) &&
-        (algorithm != &winograd4_convolution() || winograd4_is_accurate_enough(c))) {
-      eligible.push_back(algorithm);
-    }
-  }
-  return eligible;
+  const ConvolutionAlgorithm* const lane_winograd = &lane_winograd_convolution();
+  const bool pays = lane_winograd->supports(c) && LaneWinograd::pays(c.shape);
+  const auto eligible = [&](const ConvolutionAlgorithm* algorithm) {
+    if (algorithm == lane_winograd) return pays;
+    if (algorithm == &direct_convolution() && pays) return false;
+    if (algorithm == &winograd4_convolution() && !winograd4_is_accurate_enough(c)) return false;
+    return algorithm->supports(c);
+  };
+  std::vector<const ConvolutionAlgorithm*> found;
+  std::copy_if(lab_convolutions().begin(), lab_convolutions().end(), std::back_inserter(found),
+               eligible);
+  return found;
 }
 
 std::vector<std::string> convolution_names() {
   std::vector<std::string> names;
   for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
-    names.emplace_back(algorithm->name());
+    const std::string name = algorithm->name();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
 }

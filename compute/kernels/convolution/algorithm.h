@@ -76,19 +76,21 @@ const ConvolutionAlgorithm& gemm_convolution();       // im2col and the lab's GE
 const ConvolutionAlgorithm& direct_convolution();     // definition: few channels, blocks of images
 const ConvolutionAlgorithm& winograd2_convolution();  // F(2x2, 3x3)
 const ConvolutionAlgorithm& winograd4_convolution();  // F(4x4, 3x3)
-const ConvolutionAlgorithm& library_convolution();    // oneDNN: any shape
+// F(2x2, 5x5): few channels, blocks of images. Its name is "winograd2" too.
+const ConvolutionAlgorithm& lane_winograd_convolution();
+const ConvolutionAlgorithm& library_convolution();  // oneDNN: any shape
 
 // The lab's own algorithms, gemm first; excludes library_convolution().
 std::span<const ConvolutionAlgorithm* const> lab_convolutions();
 
 // Returns the lab's algorithms that may compute the case. gemm, which supports every case, is
-// first.
+// first. Algorithms that another one surpasses by their numbers of operations are left out.
 std::vector<const ConvolutionAlgorithm*> candidates(const ConvolutionCase& c);
 
 // Returns true if Winograd F(4x4, 3x3), the least accurate algorithm, may compute the case.
 bool winograd4_is_accurate_enough(const ConvolutionCase& c);
 
-// Returns the names of lab_convolutions().
+// Returns the names of lab_convolutions(), each once.
 std::vector<std::string> convolution_names();
 
 }  // namespace lab

@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 
 namespace lab {
-namespace {
-
-const ConvolutionAlgorithm& find(std::string_view name) {
-  for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
-    if (name == algorithm->name()) return *algorithm;
-  }
-  throw Error(Errc::NotFound, trf("unknown convolution algorithm '{}'; choose one of {}", name,
-                                  fmt::join(convolution_names(), ", ")));
-}
-
-}  // namespace
 
 const ConvolutionAlgorithm& RuleChooser::choose(const ConvolutionCase& c, ThreadPool& /*pool*/) {
   return *candidates(c).back();
@@ -28,10 +20,18 @@ ConvolutionChooser& rule_chooser() {
   return chooser;
 }
 
-NamedChooser::NamedChooser(std::string_view name) : algorithm_(find(name)) {}
+NamedChooser::NamedChooser(std::string_view name) : name_(name) {
+  const std::vector<std::string> names = convolution_names();
+  if (std::find(names.begin(), names.end(), name_) != names.end()) return;
+  throw Error(Errc::NotFound, trf("unknown convolution algorithm '{}'; choose one of {}", name,
+                                  fmt::join(names, ", ")));
+}
 
 const ConvolutionAlgorithm& NamedChooser::choose(const ConvolutionCase& c, ThreadPool& /*pool*/) {
-  return algorithm_.supports(c) ? algorithm_ : gemm_convolution();
+  for (const ConvolutionAlgorithm* algorithm : lab_convolutions()) {
+    if (name_ == algorithm->name() && algorithm->supports(c)) return *algorithm;
+  }
+  return gemm_convolution();
 }
 
 }  // namespace lab

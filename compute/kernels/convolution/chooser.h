@@ -1,6 +1,7 @@
 #pragma once
 // Selects the algorithm for a stage of a layer, by rule or by name. measured_chooser.h selects by
 // measurement.
+#include <string>
 #include <string_view>
 
 #include "compute/kernels/convolution/algorithm.h"
@@ -22,7 +23,8 @@ class RuleChooser final : public ConvolutionChooser {
 };
 ConvolutionChooser& rule_chooser();  // one per process
 
-// Chooses one algorithm wherever it supports the case and gemm elsewhere, to compare algorithms.
+// Chooses the algorithm of a name that supports the case, and gemm if there is none, to compare
+// algorithms.
 class NamedChooser final : public ConvolutionChooser {
  public:
   // Throws Error(Errc::NotFound) listing the valid names.
@@ -30,7 +32,7 @@ class NamedChooser final : public ConvolutionChooser {
   const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& pool) override;
 
  private:
-  const ConvolutionAlgorithm& algorithm_;
+  const std::string name_;
 };
 
 }  // namespace lab

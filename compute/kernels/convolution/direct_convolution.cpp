@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compute/kernels/convolution/algorithm.h"
+#include "compute/kernels/convolution/image_blocks.h"
 #include "compute/kernels/convolution/lane_convolution.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/vector_ops.h"
@@ -71,29 +72,6 @@ std::int64_t bytes_of_thread(const ConvolutionCase& c) {
   return carve_weight_gradient({}, c.shape).bytes;
 }
 
-Scratch part_of(Scratch all, std::int64_t bytes, int thread) {
-  return {all.data + thread * bytes, bytes};
-}
-
-// Calls body(first image, images) for the given blocks until a stop is requested.
-template <class Body>
-void for_image_blocks(const ConvolutionContext& context, Slice blocks, const Body& body) {
-  const std::int64_t lanes = simd::image_lanes();
-  for (std::int64_t b = blocks.begin; b < blocks.end && !context.stop.stop_requested(); ++b) {
-    body(b * lanes, std::min(lanes, context.batch - b * lanes));
-  }
-}
-
-// Calls body(part, memory) for all parts with the memory of the thread, after begin(memory).
-template <class Carve, class Begin, class Body>
-void run_with_memory(const ConvolutionContext& context, std::int64_t bytes, std::int64_t parts,
-                     const Carve& carve, const Begin& begin, const Body& body) {
-  const auto memory = [&](int t) { return carve(part_of(context.scratch, bytes, t)); };
-  context.pool.run_parts(
-      parts, [&](int t) { begin(memory(t)); },
-      [&](std::int64_t part, int t) { body(part, memory(t)); });
-}
-
 struct CorrelationArgs {
   const float* in;
   const float* bias;
@@ -120,7 +98,7 @@ void correlate_block(const ConvShape& s, const Memory& memory, const Correlation
 // `s` is the shape of the correlation, and `weights` match it.
 void correlate(const ConvShape& s, const ConvolutionContext& context,
                const simd::DirectWeights& weights, const CorrelationArgs& args) {
-  run_with_memory(
+  image_blocks::run_with_memory(
       context, carve_correlation({}, s).bytes, lane_blocks(context.batch),
       [&](Scratch scratch) { return carve_correlation(scratch, s); },
       [&](const Memory& memory) {
@@ -128,9 +106,10 @@ void correlate(const ConvShape& s, const ConvolutionContext& context,
         simd::pack_direct_weights(weights, memory.weights);
       },
       [&](std::int64_t block, const Memory& memory) {
-        for_image_blocks(context, {block, block + 1}, [&](std::int64_t first, std::int64_t images) {
-          correlate_block(s, memory, args, first, images);
-        });
+        image_blocks::for_each(context, {block, block + 1},
+                               [&](std::int64_t first, std::int64_t images) {
+                                 correlate_block(s, memory, args, first, images);
+                               });
       });
 }
 
@@ -181,16 +160,16 @@ class DirectConvolution final : public ConvolutionAlgorithm {
     const std::int64_t parts = lane_gradient_parts(context.batch);
     auto* const sums = reinterpret_cast<float*>(context.scratch.data + bytes * context.pool.size());
     const std::int64_t stride = sum_bytes(s) / 4;
-    run_with_memory(
+    image_blocks::run_with_memory(
         context, bytes, parts, [&](Scratch scratch) { return carve_weight_gradient(scratch, s); },
         [&](const Memory& memory) { std::fill_n(memory.plane, plane_of(s).floats(), 0.0F); },
         [&](std::int64_t part, const Memory& memory) {
           std::fill_n(memory.sums, s.weights() * simd::image_lanes(), 0.0F);
-          for_image_blocks(context, slice_of(lane_blocks(context.batch), parts, part),
-                           [&](std::int64_t first, std::int64_t images) {
-                             sum_block(s, memory, x + first * s.in_size(),
-                                       dy + first * s.out_size(), images);
-                           });
+          image_blocks::for_each(context, slice_of(lane_blocks(context.batch), parts, part),
+                                 [&](std::int64_t first, std::int64_t images) {
+                                   sum_block(s, memory, x + first * s.in_size(),
+                                             dy + first * s.out_size(), images);
+                                 });
           simd::sum_lanes(memory.sums, sums + part * stride, s.weights());
         });
     simd::sum_arrays(sums, parts, stride, d_weight, s.weights());

@@ -1,11 +1,8 @@
 #include "compute/nn/layers/convolution.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "compute/kernels/ops/image_lanes.h"
 #include "compute/kernels/ops/row_ops.h"
-#include "compute/kernels/ops/vector_ops.h"
 #include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
@@ -33,11 +30,19 @@ void Convolution::prepare(const Preparation& preparation) {
   lab_.forward = choose(ConvolutionStage::Forward);
   lab_.weight_gradient = choose(ConvolutionStage::WeightGradient);
   if (inputs[0].needs_grad) lab_.input_gradient = choose(ConvolutionStage::InputGradient);
-  const ConvolutionAlgorithm* direct = &direct_convolution();
-  const bool all_direct = lab_.forward == direct && lab_.weight_gradient == direct &&
-                          (!inputs[0].needs_grad || lab_.input_gradient == direct);
+  const auto on_lanes = [](const ConvolutionAlgorithm* algorithm) {
+    return algorithm == &direct_convolution() || algorithm == &lane_winograd_convolution();
+  };
   lanes_.reset();
-  if (all_direct && add_bias_) lanes_.emplace(shape_, weight_, bias_, inputs[0].needs_grad);
+  if (!add_bias_ || !on_lanes(lab_.forward) || !on_lanes(lab_.weight_gradient)) return;
+  if (inputs[0].needs_grad && !on_lanes(lab_.input_gradient)) return;
+  const auto uses = [](const ConvolutionAlgorithm* algorithm) {
+    return algorithm == &direct_convolution() ? LaneAlgorithm::Direct : LaneAlgorithm::Winograd;
+  };
+  LaneAlgorithms stages{.forward = uses(lab_.forward),
+                        .weight_gradient = uses(lab_.weight_gradient)};
+  if (inputs[0].needs_grad) stages.input_gradient = uses(lab_.input_gradient);
+  lanes_.emplace(shape_, weight_, bias_, stages);
 }
 
 std::int64_t Convolution::scratch_bytes(int threads, std::int64_t max_batch) const {
@@ -126,109 +131,6 @@ void Convolution::bias_gradient(const Pass& pass) const {
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     double sum = 0;
     for (std::int64_t p = 0; p < parts; ++p) sum += sums[p * shape_.out_c + c];
-    bias_.grad[c] = static_cast<float>(sum);
-  }
-}
-
-// ---- Blocks of interleaved images
-
-namespace {
-
-bool needs_zeros(const LanePlane& p) {
-  return p.padded_width != p.width;
-}
-
-}  // namespace
-
-ConvolutionLanes::Memory ConvolutionLanes::carve(Scratch scratch, Direction direction) const {
-  ScratchCursor cursor(scratch);
-  Memory m;
-  if (needs_zeros(plane_of(shape_))) m.plane = cursor.take<float>(plane_of(shape_).floats());
-  if (direction == Direction::Forward) {
-    m.packed = cursor.take<float>(shape_.weights());
-  } else {
-    if (input_gradient_) {
-      m.dy_plane = cursor.take<float>(plane_of(rotated(shape_)).floats());
-      m.packed = cursor.take<float>(shape_.weights());
-    }
-    m.sums = cursor.take<float>(shape_.weights() * simd::image_lanes());
-    m.pixel_sums = cursor.take<double>(shape_.out_c * simd::image_lanes());
-  }
-  m.bytes = cursor.used_bytes();
-  return m;
-}
-
-std::int64_t ConvolutionLanes::weight_sum_bytes() const {
-  return (shape_.weights() * 4 + 63) / 64 * 64;
-}
-
-std::int64_t ConvolutionLanes::sum_bytes() const {
-  return weight_sum_bytes() + shape_.out_c * 8;
-}
-
-ConvolutionLanes::Sums ConvolutionLanes::sums_in(Scratch scratch) const {
-  return {reinterpret_cast<float*>(scratch.data),
-          reinterpret_cast<double*>(scratch.data + weight_sum_bytes())};
-}
-
-void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
-  const Memory m = carve(scratch, direction);
-  if (m.plane != nullptr) std::fill_n(m.plane, plane_of(shape_).floats(), 0.0F);
-  if (direction == Direction::Forward) {
-    simd::pack_direct_weights(forward_weights(shape_, weight_.value), m.packed);
-    return;
-  }
-  if (input_gradient_) {
-    std::fill_n(m.dy_plane, plane_of(rotated(shape_)).floats(), 0.0F);
-    simd::pack_direct_weights(rotated_weights(shape_, weight_.value), m.packed);
-  }
-}
-
-void ConvolutionLanes::begin_part(Scratch scratch) const {
-  const Memory m = carve(scratch, Direction::Backward);
-  std::fill_n(m.sums, shape_.weights() * simd::image_lanes(), 0.0F);
-  std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
-}
-
-// The input as the kernels read it, with columns of zeros if needed.
-const float* ConvolutionLanes::plane(const float* x, const Memory& memory) const {
-  if (memory.plane == nullptr) return x;
-  fill_plane(plane_of(shape_), x, memory.plane);
-  return memory.plane;
-}
-
-void ConvolutionLanes::forward(float* x, float* y, Scratch scratch) const {
-  const Memory m = carve(scratch, Direction::Forward);
-  correlate_lanes(shape_, plane(x, m), m.packed, bias_.value, {0, shape_.out_h}, y);
-}
-
-void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scratch scratch) const {
-  const Memory m = carve(scratch, Direction::Backward);
-  add_weight_gradient(shape_, plane(x, m), dy, {0, shape_.out_h}, m.sums);
-  simd::add_pixel_sums(dy, shape_.out_pixels(), shape_.out_c, m.pixel_sums);
-  if (dx == nullptr) return;
-  const simd::ConvShape back = rotated(shape_);
-  fill_plane(plane_of(back), dy, m.dy_plane);
-  correlate_lanes(back, m.dy_plane, m.packed, nullptr, {0, back.out_h}, dx);
-}
-
-void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
-  const Memory m = carve(scratch, Direction::Backward);
-  const Sums to = sums_in(sums);
-  simd::sum_lanes(m.sums, to.weight_grad, shape_.weights());
-  const std::int64_t lanes = simd::image_lanes();
-  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
-    to.bias_grad[c] =
-        std::accumulate(m.pixel_sums + c * lanes, m.pixel_sums + (c + 1) * lanes, 0.0);
-  }
-}
-
-void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const {
-  const Sums m = sums_in(first);
-  simd::sum_arrays(m.weight_grad, parts, stride_bytes / 4, weight_.grad, shape_.weights());
-  for (std::int64_t c = 0; c < shape_.out_c; ++c) {
-    double sum = 0;
-    for (std::int64_t p = 0; p < parts; ++p) sum += m.bias_grad[p * (stride_bytes / 8) + c];
     bias_.grad[c] = static_cast<float>(sum);
   }
 }

@@ -7,52 +7,11 @@
 #include <optional>
 
 #include "compute/kernels/convolution/algorithm.h"
-#include "compute/kernels/convolution/lane_convolution.h"
+#include "compute/nn/layers/convolution_lanes.h"
 #include "compute/nn/op.h"
 #include "compute/nn/parameter.h"
 
 namespace lab::nn {
-
-// Convolution on blocks of interleaved images.
-class ConvolutionLanes final : public LaneOp {
- public:
-  // The parameters must outlive it. Without `input_gradient`, dx is always null.
-  ConvolutionLanes(const simd::ConvShape& shape, const Parameter& weight, const Parameter& bias,
-                   bool input_gradient)
-      : shape_(shape), weight_(weight), bias_(bias), input_gradient_(input_gradient) {}
-
-  std::int64_t bytes(Direction direction) const override { return carve({}, direction).bytes; }
-  std::int64_t sum_bytes() const override;
-  void begin(Direction direction, Scratch scratch) const override;
-  void begin_part(Scratch scratch) const override;
-  void forward(float* x, float* y, Scratch scratch) const override;
-  void backward(const float* x, const float* dy, float* dx, Scratch scratch) const override;
-  void end_part(Scratch scratch, Scratch sums) const override;
-  void finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const override;
-
- private:
-  struct Memory {
-    float* plane = nullptr;        // the block's input with zero columns; null if none are needed
-    float* dy_plane = nullptr;     // the same for the output's gradient
-    float* packed = nullptr;       // weights; rotated by 180 degrees in backward
-    float* sums = nullptr;         // [weights, lanes]
-    double* pixel_sums = nullptr;  // [out_c, lanes]
-    std::int64_t bytes = 0;
-  };
-  struct Sums {
-    float* weight_grad = nullptr;
-    double* bias_grad = nullptr;
-  };
-  Memory carve(Scratch scratch, Direction direction) const;
-  std::int64_t weight_sum_bytes() const;
-  Sums sums_in(Scratch scratch) const;
-  const float* plane(const float* x, const Memory& memory) const;
-
-  const simd::ConvShape shape_;
-  const Parameter& weight_;
-  const Parameter& bias_;
-  const bool input_gradient_;
-};
 
 class Convolution final : public Op {
  public:
@@ -65,7 +24,7 @@ class Convolution final : public Op {
   SavedValues saved_values() const override { return {.inputs = 1}; }
   void prepare(const Preparation& preparation) override;
   std::int64_t scratch_bytes(int threads, std::int64_t max_batch) const override;
-  // Null unless every stage uses the direct algorithm and the bias is added.
+  // Null unless every stage uses an algorithm on blocks of images and the bias is added.
   const LaneOp* lanes() const override { return lanes_ ? &*lanes_ : nullptr; }
   void forward(const Pass& pass) override;
   void backward(const Pass& pass) override;

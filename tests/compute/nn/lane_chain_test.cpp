@@ -93,6 +93,38 @@ TEST(LaneChain, MatchesFloat64) {
       17);
 }
 
+// Winograd after a convolution by definition, which needs the gradient of its output.
+TEST(LaneChain, MatchesFloat64WithWinograd) {
+  using namespace lab::test;
+  const auto chain = [] {
+    NetworkPlan p("test", {1, 6, 4}, WeightInit::FanInUniform);
+    auto x = p.convolution(p.input(), p.declare_convolution("a", 1, 3, 1), {});
+    x = p.convolution(x, p.declare_convolution("b", 3, 8, 5), {.padding = 1});
+    x = p.flatten(x);
+    p.linear(x, p.declare_linear("end", p.shape_of(x).size(), 3));
+    return p;
+  };
+  ASSERT_EQ(chains_of(chain(), 17), (std::vector<Range>{{0, 3}}));
+  Machine machine;
+  Network network(chain(), machine.at(cpu()), 17);
+  std::vector<std::string> methods;
+  for (const auto& op : network.plan().ops) {
+    if (std::string(op->kind()) != "convolution") continue;
+    methods.push_back(op->method(Direction::Forward, Kernels::Lab));
+    EXPECT_EQ(op->method(Direction::Backward, Kernels::Lab), methods.back());
+  }
+  EXPECT_EQ(methods, (std::vector<std::string>{"direct", "winograd2"}));
+  expect_matches_reference(
+      chain,
+      [](const Weights& w, const Images& in) {
+        Images x = convolution(in, w.at("a.weight"), w.at("a.bias"), {.out = 3});
+        x = convolution(x, w.at("b.weight"), w.at("b.bias"),
+                        {.out = 8, .kernel = 5, .stride = 1, .padding = 1});
+        return linear(x, w.at("end.weight"), w.at("end.bias"), 3);
+      },
+      17);
+}
+
 // The layer before the chain is correct only if the chain propagates its input's gradient.
 TEST(LaneChain, PropagatesTheInputGradient) {
   using namespace lab::test;

@@ -1,0 +1,610 @@
+#include "compute/kernels/ops/lane_winograd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/lane_winograd.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <utility>
+
+#include "compute/kernels/ops/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lab::simd::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, kMaxImageLanes>;
+using V = hn::Vec<D>;
+constexpr int kLanes = hn::MaxLanes(D());
+constexpr int kPoints = kLanePoints;
+
+// A tile of accumulators, which must fit in the 32 (AVX-512, AArch64) or 16 available registers
+// with its operands, holds all six points of a few channels, or three of them in each of two
+// passes.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kPasses = 1;
+constexpr int kMaxSumOutputs = 4;  // output and input channels of two points of weights
+constexpr int kMaxSumInputs = 3;
+#else
+constexpr int kPasses = 2;
+constexpr int kMaxSumOutputs = 2;
+constexpr int kMaxSumInputs = 2;
+#endif
+constexpr int kMaxChannels = 4;
+constexpr int kPassPoints = kPoints / kPasses;
+
+// Point i of a pass. Of two passes, the first has 0, a and -a, the second infinity, b and -b.
+constexpr int point_of(int pass, int i) {
+  if (kPasses == 1) return i;
+  return i == 0 ? pass : 2 * pass + 1 + i;
+}
+
+// Loads a vector into a register. GCC would otherwise load it again for each use.
+HWY_INLINE V LoadOnce(const float* from) {
+  V v = hn::Load(D(), from);
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL && HWY_TARGET <= HWY_SSE4
+  asm("" : "+v"(v.raw));  // NOLINT(hicpp-no-assembler)
+#endif
+  return v;
+}
+
+// ---- One-dimensional transforms of six points 0, inf, a, -a, b, -b
+
+constexpr float kA = 0.625F, kB = 1.5F;
+constexpr float kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB, kA4 = kA2 * kA2,
+                kB4 = kB2 * kB2;
+constexpr float kProduct = kA2 * kB2, kSum = kA2 + kB2;
+// Factors of the points in G. That of infinity makes up for the factor a in A.
+constexpr float kKernel0 = static_cast<float>(1.0 / kProduct);
+constexpr float kKernelInf = static_cast<float>(1.0 / kA);
+constexpr float kKernelA = static_cast<float>(1.0 / (2.0 * kA2 * (kA2 - kB2)));
+constexpr float kKernelB = static_cast<float>(1.0 / (2.0 * kB2 * (kB2 - kA2)));
+
+template <class Vec>
+HWY_INLINE Vec Times(float factor, Vec v) {
+  return hn::Mul(hn::Set(hn::DFromV<Vec>(), factor), v);
+}
+template <class Vec>
+HWY_INLINE Vec TimesPlus(float factor, Vec v, Vec w) {  // factor * v + w
+  return hn::MulAdd(hn::Set(hn::DFromV<Vec>(), factor), v, w);
+}
+
+// t = B^T v
+HWY_INLINE void InputPoints(const V* v, V* t) {
+  const V even_a = TimesPlus(-kB2, v[2], v[4]), odd_a = Times(kA, TimesPlus(-kB2, v[1], v[3]));
+  const V even_b = TimesPlus(-kA2, v[2], v[4]), odd_b = Times(kB, TimesPlus(-kA2, v[1], v[3]));
+  t[0] = TimesPlus(kProduct, v[0], TimesPlus(-kSum, v[2], v[4]));
+  t[1] = TimesPlus(kProduct, v[1], TimesPlus(-kSum, v[3], v[5]));
+  t[2] = hn::Add(even_a, odd_a);
+  t[3] = hn::Sub(even_a, odd_a);
+  t[4] = hn::Add(even_b, odd_b);
+  t[5] = hn::Sub(even_b, odd_b);
+}
+
+// v = B t
+HWY_INLINE void InputGradient(const V* t, V* v) {
+  const V even_a = hn::Add(t[2], t[3]), odd_a = Times(kA, hn::Sub(t[2], t[3]));
+  const V even_b = hn::Add(t[4], t[5]), odd_b = Times(kB, hn::Sub(t[4], t[5]));
+  v[0] = Times(kProduct, t[0]);
+  v[1] = TimesPlus(kProduct, t[1], TimesPlus(-kB2, odd_a, Times(-kA2, odd_b)));
+  v[2] = TimesPlus(-kSum, t[0], TimesPlus(-kB2, even_a, Times(-kA2, even_b)));
+  v[3] = TimesPlus(-kSum, t[1], hn::Add(odd_a, odd_b));
+  v[4] = hn::Add(t[0], hn::Add(even_a, even_b));
+  v[5] = t[1];
+}
+
+// y = A^T t
+HWY_INLINE void Outputs(const V* t, V* y) {
+  const V even_a = hn::Add(t[2], t[3]), odd_a = hn::Sub(t[2], t[3]);
+  const V even_b = hn::Add(t[4], t[5]), odd_b = hn::Sub(t[4], t[5]);
+  y[0] = hn::Add(t[0], hn::Add(even_a, even_b));
+  y[1] = TimesPlus(kA, hn::Add(t[1], odd_a), Times(kB, odd_b));
+}
+
+// t = A y, for the second of two values of y times a.
+HWY_INLINE void OutputGradientPoints(V first, V second_a, V* t) {
+  const V second_b = Times(kB / kA, second_a);
+  t[0] = first;
+  t[1] = second_a;
+  t[2] = hn::Add(first, second_a);
+  t[3] = hn::Sub(first, second_a);
+  t[4] = hn::Add(first, second_b);
+  t[5] = hn::Sub(first, second_b);
+}
+
+// t = G g
+template <class Vec>
+HWY_INLINE void KernelPoints(const Vec* g, Vec* t) {
+  const Vec even_a = Times(kKernelA, TimesPlus(kA4, g[4], TimesPlus(kA2, g[2], g[0])));
+  const Vec odd_a = Times(kKernelA, TimesPlus(kA3, g[3], Times(kA, g[1])));
+  const Vec even_b = Times(kKernelB, TimesPlus(kB4, g[4], TimesPlus(kB2, g[2], g[0])));
+  const Vec odd_b = Times(kKernelB, TimesPlus(kB3, g[3], Times(kB, g[1])));
+  t[0] = Times(kKernel0, g[0]);
+  t[1] = Times(kKernelInf, g[4]);
+  t[2] = hn::Add(even_a, odd_a);
+  t[3] = hn::Sub(even_a, odd_a);
+  t[4] = hn::Add(even_b, odd_b);
+  t[5] = hn::Sub(even_b, odd_b);
+}
+
+// g = G^T t
+template <class Vec>
+HWY_INLINE void KernelGradient(const Vec* t, Vec* g) {
+  const Vec even_a = Times(kKernelA, hn::Add(t[2], t[3]));
+  const Vec odd_a = Times(kKernelA, hn::Sub(t[2], t[3]));
+  const Vec even_b = Times(kKernelB, hn::Add(t[4], t[5]));
+  const Vec odd_b = Times(kKernelB, hn::Sub(t[4], t[5]));
+  g[0] = TimesPlus(kKernel0, t[0], hn::Add(even_a, even_b));
+  g[1] = TimesPlus(kA, odd_a, Times(kB, odd_b));
+  g[2] = TimesPlus(kA2, even_a, Times(kB2, even_b));
+  g[3] = TimesPlus(kA3, odd_a, Times(kB3, odd_b));
+  g[4] = TimesPlus(kA4, even_a, TimesPlus(kB4, even_b, Times(kKernelInf, t[1])));
+}
+
+// ---- Transforms of inputs and outputs
+
+void InputColumns(const std::array<const float*, kLanePoints>& rows, std::int64_t n, float* to,
+                  std::int64_t to_stride) {
+  const D d;
+  for (std::int64_t e = 0; e < n * kLanes; e += kLanes) {
+    V v[kPoints], t[kPoints];
+#pragma GCC unroll 8
+    for (int i = 0; i < kPoints; ++i) v[i] = LoadOnce(rows[i] + e);
+    InputPoints(v, t);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPoints; ++p) hn::Store(t[p], d, to + p * to_stride * kLanes + e);
+  }
+}
+
+void InputPointRows(const float* from, std::int64_t tiles, std::int64_t channels, float* to,
+                    std::int64_t pair_stride) {
+  const D d;
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    const float* in = from + t * kLaneTileOutputs * channels * kLanes;
+    for (std::int64_t c = 0; c < channels; ++c, in += kLanes, to += 2 * kLanes) {
+      V v[kPoints], points[kPoints];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPoints; ++i) v[i] = LoadOnce(in + i * channels * kLanes);
+      InputPoints(v, points);
+#pragma GCC unroll 8
+      for (int p = 0; p < kPoints; ++p) {
+        hn::Store(points[p], d, to + (p / 2 * pair_stride + p % 2) * kLanes);
+      }
+    }
+  }
+}
+
+void OutputColumns(const LaneOutputColumns& c) {
+  const D d;
+  const float* from = c.from;
+  float* first = c.first;
+  float* second = c.second;
+  for (std::int64_t x = 0; x < c.width; ++x) {
+    for (std::int64_t o = 0; o < c.channels; ++o, from += kLanes, first += kLanes) {
+      V t[kPoints], y[2];
+#pragma GCC unroll 8
+      for (int p = 0; p < kPoints; ++p) t[p] = LoadOnce(from + p * c.stride * kLanes);
+      Outputs(t, y);
+      const V bias = hn::Set(d, c.bias == nullptr ? 0.0F : c.bias[o]);
+      hn::Store(hn::Add(y[0], bias), d, first);
+      if (second == nullptr) continue;
+      hn::Store(hn::Add(y[1], bias), d, second);
+      second += kLanes;
+    }
+  }
+}
+
+// Odd columns are multiplied by a, for OutputGradientPoints() of pairs of columns.
+template <class Combine>
+HWY_INLINE void ForGradients(const LaneGradientRows& rows, float* HWY_RESTRICT to,
+                             const Combine& combine) {
+  const D d;
+  const std::int64_t width = rows.width, channels = rows.channels;
+  const std::int64_t gap = (lane_gradient_stride(channels) - channels) * kLanes;
+  std::int64_t e = 0;
+  for (std::int64_t x = 0; x < width; ++x, to += gap) {
+    const float factor = x % 2 == 0 ? 1.0F : kA;
+    for (std::int64_t c = 0; c < channels; ++c, e += kLanes, to += kLanes) {
+      hn::Store(Times(factor, combine(e)), d, to);
+    }
+  }
+}
+
+void GradientColumns(int point, const LaneGradientRows& rows, float* to) {
+  constexpr float kFactors[] = {0, kA, kA, -kA, kB, -kB};
+  const D d;
+  const float* HWY_RESTRICT first = rows.first;
+  const float* HWY_RESTRICT second = rows.second;
+  const V factor = hn::Set(d, kFactors[point]);
+  if (point == 1) {  // infinity: the second row only
+    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR {
+      return second == nullptr ? hn::Zero(d) : hn::Mul(factor, hn::Load(d, second + e));
+    });
+  } else if (point == 0 || second == nullptr) {
+    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR { return hn::Load(d, first + e); });
+  } else {
+    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR {
+      return hn::MulAdd(factor, hn::Load(d, second + e), hn::Load(d, first + e));
+    });
+  }
+}
+
+void GradientInputColumns(const LaneGradientColumns& c) {
+  constexpr int kShared = kPoints - kLaneTileOutputs;  // rows shared with the next tiles
+  const D d;
+  for (std::int64_t e = 0; e < c.n * kLanes; e += kLanes) {
+    const auto inside = [&](std::int64_t r) { return r >= 0 && r < c.height; };
+    const auto row = [&](std::int64_t r) { return c.image + r * c.n * kLanes + e; };
+    V sum[kShared];
+#pragma GCC unroll 8
+    for (int i = 0; i < kShared; ++i) {
+      sum[i] = c.add_to_first && inside(c.top + i) ? hn::Load(d, row(c.top + i)) : hn::Zero(d);
+    }
+    std::int64_t r = c.top;
+    for (std::int64_t t = 0; t < c.tiles; ++t, r += kLaneTileOutputs) {
+      V points[kPoints], v[kPoints];
+#pragma GCC unroll 8
+      for (int p = 0; p < kPoints; ++p) {
+        points[p] = LoadOnce(c.from + (t * c.tile_stride + p * c.point_stride) * kLanes + e);
+      }
+      InputGradient(points, v);
+      if (inside(r)) hn::Store(hn::Add(sum[0], v[0]), d, row(r));
+      if (inside(r + 1)) hn::Store(hn::Add(sum[1], v[1]), d, row(r + 1));
+      sum[0] = hn::Add(sum[2], v[2]);
+      sum[1] = hn::Add(sum[3], v[3]);
+      sum[2] = v[4];
+      sum[3] = v[5];
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kShared; ++i) {
+      if (inside(r + i)) hn::Store(sum[i], d, row(r + i));
+    }
+  }
+}
+
+// ---- Products
+
+template <class Kernel, class Args, int... kIndex>
+void RunSize(std::int64_t size, const Args& args, std::int64_t begin,
+             std::integer_sequence<int, kIndex...>) {
+  ((size == kIndex + 1 ? Kernel::template Run<kIndex + 1>(args, begin) : void()), ...);
+}
+
+// Calls Kernel::Run<size>(args, begin) for even groups of at most kMax channels.
+template <class Kernel, int kMax, class Args>
+void ForGroups(std::int64_t channels, const Args& args) {
+  const std::int64_t groups = (channels + kMax - 1) / kMax;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t begin = channels * g / groups;
+    const std::int64_t size = channels * (g + 1) / groups - begin;
+    RunSize<Kernel>(size, args, begin, std::make_integer_sequence<int, kMax>());
+  }
+}
+
+template <int kPass>
+struct OutputKernel {
+  template <int kOut>
+  static void Run(const LaneOutputs& row, std::int64_t first_out) {
+    for (std::int64_t tile = 0; tile < row.tiles; ++tile) {
+      V sum[kOut][kPoints];
+      Multiply(row, first_out, tile, sum);
+      float* HWY_RESTRICT out =
+          row.out + (kLaneTileOutputs * tile * row.out_channels + first_out) * kLanes;
+#pragma GCC unroll 8
+      for (int o = 0; o < kOut; ++o) {
+        Store(sum[o], out + o * kLanes, out + (row.out_channels + o) * kLanes);
+      }
+    }
+  }
+
+ private:
+  template <int kOut>
+  static HWY_INLINE void Multiply(const LaneOutputs& row, std::int64_t first_out, std::int64_t tile,
+                                  V (&sum)[kOut][kPoints]) {
+    const D d;
+#pragma GCC unroll 8
+    for (int o = 0; o < kOut; ++o) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kPassPoints; ++i) sum[o][point_of(kPass, i)] = hn::Zero(d);
+    }
+    const std::int64_t pair = row.pair_stride * kLanes;
+    const float* HWY_RESTRICT in = row.input + tile * row.in_channels * 2 * kLanes;
+    const float* HWY_RESTRICT w = row.kernels + first_out * row.in_channels * kPoints;
+    for (std::int64_t c = 0; c < row.in_channels; ++c) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kPassPoints; ++i) {
+        const int p = point_of(kPass, i);
+        const V x = LoadOnce(in + p / 2 * pair + p % 2 * kLanes);
+#pragma GCC unroll 8
+        for (int o = 0; o < kOut; ++o) {
+          sum[o][p] = hn::MulAdd(hn::Set(d, w[p * kOut + o]), x, sum[o][p]);
+        }
+      }
+      in += 2 * kLanes;
+      w += kPoints * kOut;
+    }
+  }
+
+  static HWY_INLINE void Store(const V* t, float* first, float* second) {
+    const D d;
+    V y[2];
+    if (kPasses == 1) {
+      Outputs(t, y);
+    } else if (kPass == 0) {
+      y[0] = hn::Add(t[0], hn::Add(t[2], t[3]));
+      y[1] = Times(kA, hn::Sub(t[2], t[3]));
+    } else {
+      y[0] = hn::Add(hn::Load(d, first), hn::Add(t[4], t[5]));
+      y[1] = TimesPlus(kB, hn::Sub(t[4], t[5]), TimesPlus(kA, t[1], hn::Load(d, second)));
+    }
+    hn::Store(y[0], d, first);
+    hn::Store(y[1], d, second);
+  }
+};
+
+void OutputRow(const LaneOutputs& row) {
+  ForGroups<OutputKernel<0>, kMaxChannels>(row.out_channels, row);
+  if (kPasses > 1) ForGroups<OutputKernel<1>, kMaxChannels>(row.out_channels, row);
+}
+
+template <int kPass>
+struct InputGradientKernel {
+  template <int kIn>
+  static void Run(const LaneInputGradients& row, std::int64_t first_in) {
+    for (std::int64_t tile = 0; tile < row.tiles; ++tile) {
+      V sum[kIn][kPoints];
+      Multiply(row, first_in, tile, sum);
+      float* HWY_RESTRICT to =
+          row.to + (kLaneTileOutputs * tile * row.in_channels + first_in) * kLanes;
+      // The tile before, or the first pass, has written these.
+      const int written = kPass > 0 ? kPoints : tile > 0 ? kPoints - kLaneTileOutputs : 0;
+#pragma GCC unroll 8
+      for (int c = 0; c < kIn; ++c) Store(sum[c], to + c * kLanes, row.in_channels, written);
+    }
+  }
+
+ private:
+  template <int kIn>
+  static HWY_INLINE void Multiply(const LaneInputGradients& row, std::int64_t first_in,
+                                  std::int64_t tile, V (&sum)[kIn][kPoints]) {
+    const D d;
+#pragma GCC unroll 8
+    for (int c = 0; c < kIn; ++c) {
+#pragma GCC unroll 8
+      for (int p = 0; p < kPoints; ++p) sum[c][p] = hn::Zero(d);
+    }
+    const std::int64_t pixel = lane_gradient_stride(row.out_channels) * kLanes;
+    const float* HWY_RESTRICT dy = row.dy + tile * 2 * pixel;
+    const float* HWY_RESTRICT w = row.kernels + first_in * row.out_channels * kPoints;
+    for (std::int64_t o = 0; o < row.out_channels; ++o) {
+      V points[kPoints];
+      OutputGradientPoints(LoadOnce(dy), LoadOnce(dy + pixel), points);
+#pragma GCC unroll 8
+      for (int i = 0; i < kPassPoints; ++i) {
+        const int p = point_of(kPass, i);
+#pragma GCC unroll 8
+        for (int c = 0; c < kIn; ++c) {
+          sum[c][p] = hn::MulAdd(hn::Set(d, w[p * kIn + c]), points[p], sum[c][p]);
+        }
+      }
+      dy += kLanes;
+      w += kPoints * kIn;
+    }
+  }
+
+  // Points of other passes are 0.
+  static HWY_INLINE void Store(const V* t, float* to, std::int64_t channels, int written) {
+    const D d;
+    V v[kPoints];
+    InputGradient(t, v);
+#pragma GCC unroll 8
+    for (int i = 0; i < kPoints; ++i) {
+      float* at = to + i * channels * kLanes;
+      if (i < written) v[i] = hn::Add(v[i], hn::Load(d, at));
+      hn::Store(v[i], d, at);
+    }
+  }
+};
+
+void InputGradientRow(const LaneInputGradients& row) {
+  ForGroups<InputGradientKernel<0>, kMaxChannels>(row.in_channels, row);
+  if (kPasses > 1) ForGroups<InputGradientKernel<1>, kMaxChannels>(row.in_channels, row);
+}
+
+// A pair of points.
+struct WeightPair {
+  const LaneWeightSums& row;
+  std::int64_t first_out;
+};
+
+template <int kPair, int kOut>
+struct WeightKernel {
+  template <int kIn>
+  static void Run(const WeightPair& pair, std::int64_t first_in) {
+    const D d;
+    const LaneWeightSums& row = pair.row;
+    const std::int64_t point_floats = row.out_channels * row.in_channels * kLanes;
+    float* const sums = row.sums + 2 * kPair * point_floats +
+                        (pair.first_out * row.in_channels + first_in) * kLanes;
+    const auto at = [&](int p, int o, int c) HWY_ATTR {
+      return sums + p * point_floats + (o * row.in_channels + c) * kLanes;
+    };
+    V sum[2][kOut][kIn];
+#pragma GCC unroll 8
+    for (int p = 0; p < 2; ++p) {
+#pragma GCC unroll 8
+      for (int o = 0; o < kOut; ++o) {
+#pragma GCC unroll 8
+        for (int c = 0; c < kIn; ++c) sum[p][o][c] = hn::Load(d, at(p, o, c));
+      }
+    }
+    const float* HWY_RESTRICT in = row.input + (kPair * row.pair_stride + first_in * 2) * kLanes;
+    const std::int64_t pixel = lane_gradient_stride(row.out_channels) * kLanes;
+    const float* HWY_RESTRICT dy = row.dy + pair.first_out * kLanes;
+    for (std::int64_t tile = 0; tile < row.tiles; ++tile) {
+      AddTile(in, dy, pixel, sum);
+      in += 2 * row.in_channels * kLanes;
+      dy += 2 * pixel;
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < 2; ++p) {
+#pragma GCC unroll 8
+      for (int o = 0; o < kOut; ++o) {
+#pragma GCC unroll 8
+        for (int c = 0; c < kIn; ++c) hn::Store(sum[p][o][c], d, at(p, o, c));
+      }
+    }
+  }
+
+ private:
+  template <int kIn>
+  static HWY_INLINE void AddTile(const float* HWY_RESTRICT in, const float* HWY_RESTRICT dy,
+                                 std::int64_t pixel, V (&sum)[2][kOut][kIn]) {
+    V x[kIn][2];
+#pragma GCC unroll 8
+    for (int c = 0; c < kIn; ++c) {
+      x[c][0] = LoadOnce(in + 2 * c * kLanes);
+      x[c][1] = LoadOnce(in + (2 * c + 1) * kLanes);
+    }
+#pragma GCC unroll 8
+    for (int o = 0; o < kOut; ++o) {
+      V first = LoadOnce(dy + o * kLanes);
+      V second = LoadOnce(dy + pixel + o * kLanes);
+      if (kPair == 2) second = Times(kB / kA, second);
+      if (kPair > 0) {
+        const V of_both = hn::Add(first, second);
+        second = hn::Sub(first, second);
+        first = of_both;
+      }
+#pragma GCC unroll 8
+      for (int c = 0; c < kIn; ++c) {
+        sum[0][o][c] = hn::MulAdd(first, x[c][0], sum[0][o][c]);
+        sum[1][o][c] = hn::MulAdd(second, x[c][1], sum[1][o][c]);
+      }
+    }
+  }
+};
+
+struct WeightOutputs {
+  template <int kOut>
+  static void Run(const LaneWeightSums& row, std::int64_t first_out) {
+    const WeightPair pair{row, first_out};
+    ForGroups<WeightKernel<0, kOut>, kMaxSumInputs>(row.in_channels, pair);
+    ForGroups<WeightKernel<1, kOut>, kMaxSumInputs>(row.in_channels, pair);
+    ForGroups<WeightKernel<2, kOut>, kMaxSumInputs>(row.in_channels, pair);
+  }
+};
+
+void AddWeightSumsRow(const LaneWeightSums& row) {
+  ForGroups<WeightOutputs, kMaxSumOutputs>(row.out_channels, row);
+}
+
+// ---- Kernels
+
+// Applies `transform` from kIn to kOut values to columns, then rows, of n arrays [kIn, kIn]. `to`
+// may be `from`.
+template <int kIn, int kOut, class Transform>
+HWY_INLINE void TransformKernels(const float* from, std::int64_t n, float* to,
+                                 const Transform& transform) {
+  for_lanes(n, [&](auto d, std::int64_t e) HWY_ATTR {
+    using Vec = hn::Vec<decltype(d)>;
+    Vec half[kOut][kIn];
+    for (int j = 0; j < kIn; ++j) {
+      Vec in[kIn], out[kOut];
+      for (int i = 0; i < kIn; ++i) in[i] = hn::LoadU(d, from + (i * kIn + j) * n + e);
+      transform(in, out);
+      for (int i = 0; i < kOut; ++i) half[i][j] = out[i];
+    }
+    for (int i = 0; i < kOut; ++i) {
+      Vec out[kOut];
+      transform(half[i], out);
+      for (int j = 0; j < kOut; ++j) hn::StoreU(out[j], d, to + (i * kOut + j) * n + e);
+    }
+  });
+}
+
+void KernelPointsOf(float* taps, std::int64_t summed, std::int64_t channels, float* to) {
+  const std::int64_t n = summed * channels;
+  float* const points = taps + kLaneKernel * kLaneKernel * n;
+  TransformKernels<kLaneKernel, kPoints>(
+      taps, n, points, [](const auto* g, auto* t) HWY_ATTR { KernelPoints(g, t); });
+  const std::int64_t groups = (channels + kMaxChannels - 1) / kMaxChannels;
+  for (std::int64_t row = 0; row < kPoints; ++row) {
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const std::int64_t begin = channels * g / groups, end = channels * (g + 1) / groups;
+      for (std::int64_t k = 0; k < summed; ++k) {
+        for (std::int64_t p = 0; p < kPoints; ++p) {
+          const float* from = points + (row * kPoints + p) * n + k * channels;
+          for (std::int64_t c = begin; c < end; ++c) *to++ = from[c];
+        }
+      }
+    }
+  }
+}
+
+void KernelGradientsOf(float* points, std::int64_t n) {
+  TransformKernels<kPoints, kLaneKernel>(
+      points, n, points, [](const auto* t, auto* g) HWY_ATTR { KernelGradient(t, g); });
+}
+
+}  // namespace lab::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lab::simd {
+
+HWY_EXPORT(InputColumns);
+HWY_EXPORT(InputPointRows);
+HWY_EXPORT(OutputColumns);
+HWY_EXPORT(OutputRow);
+HWY_EXPORT(GradientColumns);
+HWY_EXPORT(AddWeightSumsRow);
+HWY_EXPORT(InputGradientRow);
+HWY_EXPORT(GradientInputColumns);
+HWY_EXPORT(KernelPointsOf);
+HWY_EXPORT(KernelGradientsOf);
+
+void lane_input_columns(const std::array<const float*, kLanePoints>& rows, std::int64_t n,
+                        float* to, std::int64_t to_stride) {
+  HWY_DYNAMIC_DISPATCH(InputColumns)(rows, n, to, to_stride);
+}
+
+void lane_input_points(const float* from, std::int64_t tiles, std::int64_t channels, float* to,
+                       std::int64_t pair_stride) {
+  HWY_DYNAMIC_DISPATCH(InputPointRows)(from, tiles, channels, to, pair_stride);
+}
+
+void lane_outputs(const LaneOutputs& row) {
+  HWY_DYNAMIC_DISPATCH(OutputRow)(row);
+}
+
+void lane_output_columns(const LaneOutputColumns& columns) {
+  HWY_DYNAMIC_DISPATCH(OutputColumns)(columns);
+}
+
+void lane_gradient_columns(int point, const LaneGradientRows& rows, float* to) {
+  HWY_DYNAMIC_DISPATCH(GradientColumns)(point, rows, to);
+}
+
+void add_lane_weight_sums(const LaneWeightSums& row) {
+  HWY_DYNAMIC_DISPATCH(AddWeightSumsRow)(row);
+}
+
+void lane_input_gradients(const LaneInputGradients& row) {
+  HWY_DYNAMIC_DISPATCH(InputGradientRow)(row);
+}
+
+void lane_input_gradient_columns(const LaneGradientColumns& columns) {
+  HWY_DYNAMIC_DISPATCH(GradientInputColumns)(columns);
+}
+
+void lane_kernel_points(float* taps, std::int64_t summed, std::int64_t channels, float* to) {
+  HWY_DYNAMIC_DISPATCH(KernelPointsOf)(taps, summed, channels, to);
+}
+
+void lane_kernel_gradients(float* points, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(KernelGradientsOf)(points, n);
+}
+
+}  // namespace lab::simd
+#endif

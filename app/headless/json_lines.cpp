@@ -264,6 +264,7 @@ struct ToJson {
     if (e.threads > 0) json["threads"] = e.threads;
     if (e.plain_share) json["plain_share"] = *e.plain_share;
     if (e.best_share) json["best_share"] = *e.best_share;
+    if (e.share_unsteady) json["share_unsteady"] = true;
     if (e.all_threads_s) json["all_threads_s"] = *e.all_threads_s;
     return json;
   }

@@ -48,6 +48,7 @@ TourFigure figure_in(const JsonFields& fields) {
   }
   if (fields.has("plain_share")) figure.plain_share = fields.positive("plain_share");
   if (fields.has("best_share")) figure.best_share = fields.positive("best_share");
+  if (fields.has("share_unsteady")) figure.share_unsteady = fields.flag("share_unsteady");
   if (fields.has("all_threads_s")) figure.all_threads_s = fields.positive("all_threads_s");
   return figure;
 }
@@ -74,7 +75,11 @@ StoredTour read_tour(const fs::path& file, const MachineInfo& machine) {
       const JsonFields entry(one, where + ": figures");
       const DeviceInfo* const info = device_called(machine, entry.line("device"));
       if (!is_as_it_was(info, entry.line("name"), entry.count("device_threads", 0))) continue;
-      results.add(figure_in(entry));
+      const TourFigure figure = figure_in(entry);
+      results.add(figure);
+      if (!entry.has("measured")) continue;
+      const auto measured = static_cast<std::time_t>(entry.count("measured"));
+      results.older.push_back({figure.device, figure.question, measured});
     }
     tour.results = std::move(results);
   } catch (const std::exception& e) {
@@ -92,6 +97,9 @@ void write_tour(const fs::path& file, const ui::TourResults& results, const Mach
     Json json = Json::parse(*line);
     json["name"] = info->name;
     json["device_threads"] = info->threads;
+    if (const std::time_t older = results.older_date(figure); older != 0) {
+      json["measured"] = static_cast<std::int64_t>(older);
+    }
     figures.push_back(std::move(json));
   }
   std::error_code failed;

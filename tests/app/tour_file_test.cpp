@@ -72,6 +72,32 @@ TEST(TourFile, BringsCompleteFiguresBack) {
   EXPECT_TRUE(missing->missing.ends_with("xx\nno room")) << missing->missing;
 }
 
+// A figure that an ended tour took over keeps its own date.
+TEST(TourFile, BringsDatesAndUnsteadySharesBack) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "tour.json";
+  const MachineInfo machine = test::machine_of_two();
+  ui::TourResults tour;
+  tour.measured = 1'700'000'000;
+  for (const DeviceInfo& info : machine.devices) {
+    TourFigure peak{.device = info.device, .value = 1e9, .median = 1e9, .low = 1e9, .high = 1e9};
+    peak.n = 7;
+    peak.complete = true;
+    peak.best_share = 0.5;
+    peak.share_unsteady = info.device == machine.devices[0].device;
+    tour.add(peak);
+  }
+  const Device older = machine.devices[1].device;
+  tour.older.push_back({older, TourQuestion::Peak, 1'600'000'000});
+  write_tour(file, tour, machine);
+  const ui::TourResults kept = read_tour(file, machine).results;
+  ASSERT_EQ(kept.figures.size(), 2U);
+  EXPECT_TRUE(kept.figures[0].share_unsteady);
+  EXPECT_FALSE(kept.figures[1].share_unsteady);
+  EXPECT_EQ(kept.older_date(kept.figures[0]), 0);
+  EXPECT_EQ(kept.older_date(kept.figures[1]), 1'600'000'000);
+}
+
 TEST(TourFile, LeavesOutDevicesThatAreNotAsTheyWere) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "tour.json";

@@ -524,7 +524,7 @@ void Model::finish_tour(Outcome outcome) {
       now.complete_from(*tour_.previous);
       now.others = std::max(now.others, tour_.previous->others);
     }
-    const bool comparable = tour_.previous && !tour_.previous->mixed;
+    const bool comparable = tour_.previous && tour_.previous->older.empty();
     if (outcome == Outcome::Done && comparable) tour_before_ = std::move(tour_.previous);
   }
   finish(tour_);

@@ -21,6 +21,13 @@ inline bool is_unsteady(const TourFigure& figure) {
   return figure.missing.empty() && ((figure.unstable && figure.n > 1) || is_wide(figure));
 }
 
+// A figure that a tour which ended early took over from an earlier one.
+struct OlderFigure {
+  Device device;
+  TourQuestion question = TourQuestion::Peak;
+  std::time_t measured = 0;  // wall clock
+};
+
 struct TourResults {
   StartTour request;
   double started_t_s = 0;
@@ -28,9 +35,17 @@ struct TourResults {
   std::time_t measured = 0;  // wall clock, when it ended; 0: it has not
   double others = 0;         // as CoresShared::others, if notable
   bool earlier = false;      // in an earlier session
-  bool mixed = false;        // with figures of the tour before it, which have another date
+  std::vector<OlderFigure> older = {};
 
   bool empty() const { return figures.empty(); }
+
+  // When an older figure was measured; 0: with the others.
+  std::time_t older_date(const TourFigure& figure) const {
+    const auto found = std::find_if(older.begin(), older.end(), [&](const OlderFigure& one) {
+      return one.device == figure.device && one.question == figure.question;
+    });
+    return found == older.end() ? 0 : found->measured;
+  }
 
   // Replaces the figure of the same device and question.
   void add(TourFigure figure) {
@@ -48,7 +63,8 @@ struct TourResults {
       const TourFigure* known = find(figure.device, figure.question);
       if (known != nullptr && (known->complete || !figure.complete)) continue;
       add(figure);
-      mixed = true;
+      const std::time_t date = before.older_date(figure);
+      older.push_back({figure.device, figure.question, date != 0 ? date : before.measured});
     }
   }
 

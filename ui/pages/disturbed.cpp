@@ -71,7 +71,9 @@ std::string others_text(double share, Figures figures, std::span<const std::stri
       figures == Figures::Unmarked
           ? trf("Other programs or the host took {} of the cores' time during this run.", took)
       : figures == Figures::Steady
-          ? trf("Other programs or the host took {} of the cores' time; no figure is marked.", took)
+          ? trf("Other programs or the host took {} of the cores' time; all figures are still "
+                "steady.",
+                took)
           : trf("Other programs or the host took {} of the cores' time: marked figures may be "
                 "worse than the device can do.",
                 took);

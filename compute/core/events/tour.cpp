@@ -41,7 +41,8 @@ std::string peak_sentence(const TourFigure& f) {
                : trf("With {0} x {0} matrices, three plain loops use {1} of {2}'s peak.", n, plain,
                      lab::to_string(f.device));
   }
-  const std::string best = share_text(*f.best_share);
+  const std::string measured = share_text(*f.best_share);
+  const std::string best = f.share_unsteady ? trf("at least {}", measured) : measured;
   return is_gpu(f.device)
              ? trf("With {0} x {0} matrices, one thread per element uses {1} of this GPU, the "
                    "lab's fastest kernel {2}.",
@@ -59,8 +60,7 @@ std::string copy_sentence(const TourFigure& f) {
         bytes);
   }
   if (!f.all_threads_s) {
-    return trf("One thread copies {} in this time: even the smallest piece of work takes time.",
-               bytes);
+    return trf("One thread copies {} in this time: even a small copy takes time.", bytes);
   }
   const std::string all = format_seconds(*f.all_threads_s);
   return *f.all_threads_s > f.value
@@ -91,7 +91,7 @@ const char* question_text(TourQuestion question) {
   switch (question) {
     case TourQuestion::Peak: return tr("How many multiplications and additions per second?");
     case TourQuestion::Bandwidth: return tr("How many bytes per second does its memory deliver?");
-    case TourQuestion::SmallCopy: return tr("How long does even the smallest piece of work take?");
+    case TourQuestion::SmallCopy: return tr("How long does even a small copy take?");
     case TourQuestion::Training: break;
   }
   return tr("How many images per second does LeNet learn from?");
@@ -125,10 +125,10 @@ std::string sentence_of(const TourFigure& f) {
       return is_gpu(f.device)
                  ? tr("A kernel that copies within the GPU's memory; bytes read and written count.")
              : f.threads == 1
-                 ? tr("One thread reads far more than the caches hold; large tensors wait for "
-                      "this.")
-                 : tr("All threads read far more than the caches hold; large tensors wait for "
-                      "this.");
+                 ? tr("One thread reads far more than the caches hold: this is what limits large "
+                      "tensors.")
+                 : tr("All threads read far more than the caches hold: this is what limits large "
+                      "tensors.");
     case TourQuestion::SmallCopy: return copy_sentence(f);
     case TourQuestion::Training: break;
   }

@@ -37,6 +37,13 @@ constexpr std::int64_t kTrainImages = 4096, kTestImages = 256;
 constexpr std::int64_t kTrialSteps = 8, kWarmupSteps = 3, kMostSteps = 20'000;
 constexpr double kReportInterval_s = 0.25;  // between figures that are still being measured
 
+// Whether a share of the peak may say more of other programs than of the kernel: the peak is that
+// of the fastest repetition, the kernel's speed that of the median.
+bool is_disturbed(const Timing& time) {
+  constexpr double kMost = 1.15;
+  return is_unsteady(time) || time.median_s > kMost * time.min_s;
+}
+
 // Ends a training whose time is over, on a machine that became slower after the trial.
 struct TimeOver {};
 
@@ -178,7 +185,12 @@ class Tour final : public Experiment {
   void see(RunContext& ctx, const MatmulSample& sample) {
     TourFigure& one = figure(sample.device, TourQuestion::Peak);
     if (!sample.share_of_peak) return;
-    (sample.kernel == kPlainRung ? one.plain_share : one.best_share) = sample.share_of_peak;
+    if (sample.kernel == kPlainRung) {
+      one.plain_share = sample.share_of_peak;
+    } else {
+      one.best_share = sample.share_of_peak;
+      one.share_unsteady = is_disturbed(sample.time);
+    }
     ctx.emit(one);
   }
 

@@ -293,7 +293,7 @@ TEST(TransferResults, SayFirstWhatOthersTookAndWhichFiguresThatConcerns) {
   EXPECT_LT(lab.backend.find("transfers/others")->max.y,
             lab.backend.find("transfers/tab/Sweep")->max.y);
   lab.show(job(true));
-  EXPECT_NE(said_of_others().find("no figure is marked"), std::string::npos);
+  EXPECT_NE(said_of_others().find("all figures are still steady"), std::string::npos);
   lab.click("transfers/measure_again");
   EXPECT_EQ(lab.sent<StartTransfers>().size(), 1U);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <set>
 #include <span>
 #include <string>
@@ -24,15 +25,17 @@
 namespace lab::ui {
 namespace {
 
-constexpr float kTileUnits = 230;                    // the narrowest useful tile
-constexpr float kTileHeight = 176;                   // of a tile without a figure
-constexpr float kHeadHeight = 100;                   // with any of its notes, and the same without
-constexpr float kRowGap = 8;                         // between a device and its figure
-constexpr float kAboveCaption = 8, kAboveLink = 11;  // closer than the lines of a card
-constexpr float kLinkIndent = 14;                    // of the label in its button
-constexpr float kMeasureUnits = 200;                 // of the button
-constexpr std::size_t kQuestions = 4;                // in a row if they fit
-constexpr float kPaleAlpha = 0.5F;  // of figures that are not final, or of the tour before
+constexpr float kTileUnits = 230;   // the narrowest useful tile
+constexpr float kTileHeight = 176;  // of a tile without a figure
+constexpr float kHeadHeight = 100;  // with any of its notes, and the same without
+constexpr float kRowGap = 8;        // between a device and its figure
+// Closer than the lines of a card.
+constexpr float kAboveCaption = 5, kAboveChange = 8, kAboveLink = 11;
+constexpr float kBetweenCaptions = 3;
+constexpr float kLinkIndent = 14;      // of the label in its button
+constexpr float kMeasureUnits = 200;   // of the button
+constexpr std::size_t kQuestions = 4;  // in a row if they fit
+constexpr float kPaleAlpha = 0.5F;     // of figures that are not final, or of the tour before
 
 constexpr std::size_t kFewDevices = 3;  // with large figures and the spread of each median
 
@@ -66,12 +69,14 @@ std::vector<const DeviceInfo*> timed_devices(const Panel& p) {
 
 struct Shown {
   const TourFigure* figure = nullptr;
-  bool old = false;  // of the tour before the running one
+  bool old = false;  // of a tour before the running or the last one
 };
 
 Shown figure_of(const Panel& p, Device device, TourQuestion question) {
   const Kept<TourResults>& kept = p.model.tour();
-  if (const TourFigure* now = kept.current.find(device, question)) return {now, false};
+  if (const TourFigure* now = kept.current.find(device, question)) {
+    return {now, kept.current.older_date(*now) != 0};
+  }
   if (!kept.previous) return {};
   return {kept.previous->find(device, question), true};
 }
@@ -79,6 +84,11 @@ Shown figure_of(const Panel& p, Device device, TourQuestion question) {
 // Whether it is still being measured.
 bool is_measuring(const Panel& p, const Shown& shown) {
   return !shown.figure->complete && runs(p, Page::Tour) && !shown.old;
+}
+
+// Of a complete figure: of its repetitions, or of those of the kernel in its sentence.
+bool varies(const TourFigure& figure) {
+  return is_unsteady(figure) || figure.share_unsteady;
 }
 
 // Why the figure may be worse than what the device can do; empty if nothing disturbed it.
@@ -97,8 +107,12 @@ std::string disturbance(const Panel& p, const Shown& shown) {
     why += trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
                percent(half / figure.median));
   }
+  if (figure.share_unsteady) {
+    if (!why.empty()) why += "\n";
+    why += tr("The repetitions of the fastest kernel vary: it may use more of the peak.");
+  }
   const double others = shown.old ? 0 : p.model.tour().current.others;
-  if (others > 0 && is_unsteady(figure)) {
+  if (others > 0 && varies(figure)) {
     if (!why.empty()) why += "\n";
     why += trf("Other programs or the host took {} of the cores' time during the tour.",
                percent(others));
@@ -112,7 +126,7 @@ bool is_marked(const Panel& p, bool unsteady_only = false) {
     for (const Tile& tile : kTiles) {
       const Shown shown = figure_of(p, info->device, tile.question);
       if (shown.figure == nullptr || disturbance(p, shown).empty()) continue;
-      if (!unsteady_only || (shown.figure->complete && is_unsteady(*shown.figure))) return true;
+      if (!unsteady_only || (shown.figure->complete && varies(*shown.figure))) return true;
     }
   }
   return false;
@@ -137,35 +151,36 @@ void run_state(const Panel& p) {
   caption(ui, job.what);  // the status bar says how long it takes
 }
 
-const char* what_it_measures(const Panel& p) {
+bool share_cores(const Panel& p) {
+  return timed_devices(p).size() > 1 && !p.model.silicon()->core_sharers.empty();
+}
+
+std::string what_it_measures(const Panel& p) {
   if (timed_devices(p).size() < 2) {
     return tr("Four short measurements. Each leads to the page that explains it.");
   }
-  if (!p.model.silicon()->core_sharers.empty()) {
-    return tr(
-        "Four short measurements of each device. Some share cores, so their figures do not add "
-        "up.");
+  if (share_cores(p)) {
+    return fmt::format("{} {}", tr("Four short measurements of each device."), tr(kDoNotAddUp));
   }
   return tr("Four short measurements of each device. Each leads to the page that explains it.");
 }
 
-// What the figures say together; returns whether they say anything.
-bool headline(const Panel& p) {
+// What the figures say together, if anything.
+void headline(const Panel& p) {
   std::vector<Device> devices;
   for (const DeviceInfo* info : timed_devices(p)) devices.push_back(info->device);
-  const TourHeadline said = headline_of(p.model.tour().current, devices);
-  if (said.text.empty()) return false;
+  const TourHeadline said = headline_of(p.model.tour().current, devices, share_cores(p));
+  if (said.text.empty()) return;
   if (said.withheld) {
     warning_sentence(p, "tour/headline", said.text);
   } else {
     body(p.ui, said.text);
     record_item(p.ui, "tour/headline", "text", said.text);
   }
-  return true;
 }
 
-// outcome_notes() in a line, where the head has no room for a box below its sentence; the programs
-// are in its hint if they do not fit.
+// What others took, in a line, where the head has no room for a box below its sentence; the
+// programs are in its hint if they do not fit.
 void quiet_notes(const Panel& p, Figures figures) {
   const PageState& state = p.model.state(Page::Tour);
   if (state.phase != Phase::Done) return;
@@ -182,7 +197,6 @@ void quiet_notes(const Panel& p, Figures figures) {
     }
     hint(p.ui, fits ? std::string_view() : std::string_view(all));
   }
-  stopped_note(p, Page::Tour);
 }
 
 void head_text(const Panel& p) {
@@ -196,27 +210,26 @@ void head_text(const Panel& p) {
   const float top = ImGui::GetCursorPosY();
   failure_box(p, Page::Tour);
   const Figures figures = is_marked(p) ? Figures::Marked : Figures::Steady;
-  if (headline(p)) {
-    quiet_notes(p, figures);
-  } else {
-    outcome_notes(p, Page::Tour, figures);
-  }
+  headline(p);
+  quiet_notes(p, figures);
   if (ImGui::GetCursorPosY() > top) return;
-  const char* what = what_it_measures(p);
+  const std::string what = what_it_measures(p);
   muted(ui, what);
   record_item(ui, "tour/what", "text", what);
   if (p.model.tour().current.empty()) busy_cores_note(p);
 }
 
-// How long the tour took, when an earlier session measured it, or how long it will take.
+// How long the tour took or until it was stopped, when an earlier session measured it, or how long
+// it will take.
 std::string when_text(const Panel& p) {
   const TourResults& tour = p.model.tour().current;
   if (!tour.empty() && tour.earlier) {
     return when_measured(tour.measured);
   }
   const PageState& state = p.model.state(Page::Tour);
-  if (!tour.empty() && state.phase == Phase::Done && !state.cancelled) {
-    return trf("Took {}", format_seconds(state.seconds));
+  if (!tour.empty() && state.phase == Phase::Done) {
+    const std::string seconds = format_seconds(state.seconds);
+    return state.cancelled ? trf("Stopped after {}", seconds) : trf("Took {}", seconds);
   }
   return trf("About {:.0f} s", tour_duration_s(StartTour{}.seconds, timed_devices(p).size()));
 }
@@ -325,6 +338,7 @@ TourFigure expected(const DeviceInfo& info, TourQuestion question) {
   if (question == TourQuestion::Peak) {
     figure.plain_share = 0.0088;
     figure.best_share = 0.88;
+    figure.share_unsteady = true;
   }
   if (question == TourQuestion::SmallCopy && info.threads > 1) figure.all_threads_s = 8.88e-6;
   return figure;
@@ -355,7 +369,13 @@ ImFont* fitting_font(const Panel& p, ImFont* font, const std::vector<const Devic
   return font;
 }
 
-// The figure in `font`; records it. Returns whether it lacks room for its spread.
+// Whether the question asks for a median, not for the best run.
+bool is_median_of(const TourFigure& figure) {
+  return figure.question == TourQuestion::SmallCopy || figure.question == TourQuestion::Training;
+}
+
+// The figure in `font`; records it. Returns whether it lacks room for a spread that should be
+// shown: that of each median, and the number of repetitions of a marked best run.
 bool figure_value(const Panel& p, const std::string& path, const Shown& shown, ImFont* font,
                   bool with_spread) {
   Ui& ui = p.ui;
@@ -363,18 +383,28 @@ bool figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   const std::string why = disturbance(p, shown);
   number(ui, value_text(figure), font);
   record_item(ui, path + "/value", "text", value_text(figure), sentence_of(figure));
-  const std::string details = percentile_rows(figure);
+  std::string details = percentile_rows(figure);
+  if (const std::time_t older = p.model.tour().current.older_date(figure); older != 0) {
+    details.append("\n").append(when_measured(older));
+  }
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
   const bool is_median = has_spread(figure) && figure.value == figure.median;
   const bool spread = with_spread && is_median && short_spread(p, path, figure);
   warning_mark(p, path, why, font->FontSize);
-  return with_spread && !spread && !why.empty() && has_spread(figure);
+  return with_spread && !spread && has_spread(figure) && (is_median_of(figure) || !why.empty());
 }
 
 void figure_spread(const Panel& p, const std::string& path, const Shown& shown) {
-  std::string spread = spread_text(*shown.figure);
-  if (!shown.figure->complete) {
-    spread = is_measuring(p, shown) ? trf("measuring; {}", spread) : trf("interrupted; {}", spread);
+  TourFigure figure = *shown.figure;
+  figure.unstable = false;  // said by the mark
+  const auto with_state = [&](const std::string& spread) {
+    return figure.complete          ? spread
+           : is_measuring(p, shown) ? trf("measuring; {}", spread)
+                                    : trf("interrupted; {}", spread);
+  };
+  std::string spread = with_state(spread_text(figure));
+  if (text_size(p.ui.fonts.caption, spread).x > ImGui::GetContentRegionAvail().x) {
+    spread = with_state(spread_or_runs(figure));
   }
   if (spread.empty()) return;
   caption(p.ui, spread);
@@ -400,7 +430,30 @@ void device_name(const Panel& p, const DeviceInfo& info, ImFont* font) {
                     {pos.x, pos.y + size.y / 2}, size.x);
 }
 
-// One line per device, which compares them. Returns the spreads that lines have no room for.
+// The spreads that lines have no room for: of many devices, those from the least to the greatest.
+std::string spreads_text(const std::vector<TourFigure>& figures) {
+  if (figures.size() < kFewDevices) {
+    std::string all;
+    for (const TourFigure& figure : figures) {
+      if (!all.empty()) all += tr(", ");
+      all.append(lab::to_string(figure.device)).append(" ").append(spread_or_runs(figure));
+    }
+    return all;
+  }
+  const auto [fewest, most] = std::ranges::minmax_element(figures, {}, &TourFigure::n);
+  if (fewest->value != fewest->median) {
+    return fewest->n == most->n ? trf("best of {}", most->n)
+                                : trf("best of {} to {}", fewest->n, most->n);
+  }
+  const auto share = [](const TourFigure& figure) {
+    return (figure.high - figure.low) / figure.median;
+  };
+  const auto [least, widest] = std::ranges::minmax_element(figures, {}, share);
+  const std::string from = half_range_of(*least), to = half_range_of(*widest);
+  return from == to ? to : trf("{} to {}", from, to);
+}
+
+// One line per device, which compares them. Returns spreads_text().
 std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInfo*>& devices,
                                const Tile& tile) {
   float name = 0;  // the widest, pixels
@@ -412,7 +465,7 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
   const Fonts& fonts = p.ui.fonts;
   ImFont* const font = fitting_font(p, devices.size() <= kFewDevices ? fonts.figure : fonts.title,
                                     devices, kTiles, room);
-  std::string spreads;
+  std::vector<TourFigure> spreads;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(kRowGap), p.ui.px(4)});
   for (const DeviceInfo* info : devices) {
     const Shown shown = figure_of(p, info->device, tile.question);
@@ -427,11 +480,7 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
       device_name(p, *info, font);
       row.next();
       if (shown.figure != nullptr) {
-        if (figure_value(p, path, shown, font, true)) {
-          if (!spreads.empty()) spreads += tr(", ");
-          spreads +=
-              fmt::format("{} {}", lab::to_string(info->device), spread_or_runs(*shown.figure));
-        }
+        if (figure_value(p, path, shown, font, true)) spreads.push_back(*shown.figure);
       } else {
         const float down = (font->FontSize - fonts.caption->FontSize) / 2;
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(down));
@@ -443,7 +492,7 @@ std::string figures_of_devices(const Panel& p, const std::vector<const DeviceInf
                 {top.x + width, ImGui::GetItemRectMax().y});
   }
   ImGui::PopStyleVar();
-  return spreads;
+  return spreads_text(spreads);
 }
 
 // What the figures say, once if that is the same for all devices; otherwise of the first device of
@@ -508,18 +557,35 @@ void kept_caption(const Panel& p, const std::string& path, const std::string& te
   hint(p.ui, why);
 }
 
-// Below the sentences: spreads without room beside their figures, and the changes since the tour
-// before.
-void tile_captions(const Panel& p, const Tile& tile, const std::string& spreads) {
+// Which figures are of an earlier tour, or how they changed since the tour before.
+void change_caption(const Panel& p, const Tile& tile, const std::string& older) {
   const std::string path = fmt::format("tour/{}", to_string(tile.question));
-  if (!spreads.empty()) kept_caption(p, path + "/spreads", spreads, tr(kPlusMinus));
+  const TourResults& now = p.model.tour().current;
+  if (!older.empty()) {
+    return kept_caption(p, path + "/older", older,
+                        tr("The last tour ended before it measured these again."));
+  }
   const TourResults* before = p.model.tour_before();
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(kAboveCaption));
-  kept_caption(p, path + "/change",
-               before == nullptr ? ""
-                                 : changes_text(p.model.tour().current, *before, tile.question,
-                                                p.model.wall_time()),
-               tr("Change since the tour before; only for figures that were steady in both."));
+  kept_caption(
+      p, path + "/change",
+      before == nullptr ? "" : changes_text(now, *before, tile.question, p.model.wall_time()),
+      tr("Change since the tour before; only for figures that were steady in both."));
+}
+
+// Below the sentences, in lines that are kept for them: spreads without room beside their figures,
+// and changes. Only medians have both, the others have a change if they are steady.
+void tile_captions(const Panel& p, const Tile& tile, bool alone, const std::string& spreads) {
+  const bool both = !alone && tile.question == TourQuestion::Training;
+  const std::string older = older_text(p.model.tour().current, tile.question, p.model.wall_time());
+  const bool has_spreads = !spreads.empty() && older.empty();
+  const float top = ImGui::GetCursorPosY() - p.ui.px(alone ? kAboveChange : kAboveCaption);
+  ImGui::SetCursorPosY(top);
+  if (both || has_spreads) {
+    const std::string path = fmt::format("tour/{}/spreads", to_string(tile.question));
+    kept_caption(p, path, spreads, tr(kPlusMinus));
+  }
+  if (both) ImGui::SetCursorPosY(top + p.ui.fonts.caption->FontSize + p.ui.px(kBetweenCaptions));
+  if (both || !has_spreads) change_caption(p, tile, older);
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() - p.ui.px(kAboveLink));
 }
 
@@ -561,7 +627,7 @@ void tile_card(const Panel& p, const std::vector<const DeviceInfo*>& devices, co
     figure_spread(p, path, shown);
   }
   tile_sentences(p, devices, tile);
-  tile_captions(p, tile, spreads);
+  tile_captions(p, tile, alone, spreads);
   tile_link(p, tile);
 }
 

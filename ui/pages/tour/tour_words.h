@@ -9,13 +9,17 @@
 
 namespace lab::ui {
 
-// The machine in a sentence, from the peaks of `devices`; after an undisturbed tour in two, with
-// the limit that the memory sets.
+// The machine in a sentence, from the peaks of `devices`; in two with the limit that the memory
+// sets, which no disturbed tour knows, or that devices share cores.
 struct TourHeadline {
   std::string text;       // empty without a peak of each device
   bool withheld = false;  // the text says which figure is too unsteady for it
 };
-TourHeadline headline_of(const TourResults& tour, std::span<const Device> devices);
+TourHeadline headline_of(const TourResults& tour, std::span<const Device> devices,
+                         bool share_cores);
+
+// That devices share cores, LAB_TEXT.
+extern const char* const kDoNotAddUp;
 
 // The relative change of a figure since an earlier tour; empty if one of the two is missing,
 // unsteady, incomplete or of another number of threads, or if it is the same measurement.
@@ -25,5 +29,8 @@ std::optional<double> change_since(const TourFigure& now, const TourResults& bef
 // the time of day instead of today's date.
 std::string changes_text(const TourResults& tour, const TourResults& before, TourQuestion question,
                          std::time_t now);
+// "cpu:1 from 15:10": which of a question's figures are of an earlier tour than the others; empty
+// if none is.
+std::string older_text(const TourResults& tour, TourQuestion question, std::time_t now);
 
 }  // namespace lab::ui

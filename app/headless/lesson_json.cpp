@@ -59,6 +59,7 @@ struct NewsToJson {
     for (const GapPart& part : e.parts) {
       json["parts"].push_back({{"cause", part.cause}, {"value", part.value}});
     }
+    if (e.modelled) json["modelled"] = true;
     if (!e.note.empty()) json["note"] = e.note;
     return json;
   }

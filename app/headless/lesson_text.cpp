@@ -115,8 +115,10 @@ class LessonTextPrinter final : public Printer {
   }
 
   void add(const LessonGap& g) {
-    beat(tr("gap"), trf("{}: predicted {}, measured {}", g.what, quantity_text(g.predicted, g.unit),
-                        quantity_text(g.measured, g.unit)));
+    const std::string predicted = quantity_text(g.predicted, g.unit);
+    const std::string measured = quantity_text(g.measured, g.unit);
+    beat(tr("gap"), g.modelled ? trf("{}: predicted {}, modelled {}", g.what, predicted, measured)
+                               : trf("{}: predicted {}, measured {}", g.what, predicted, measured));
     for (const GapPart& part : g.parts) {
       if (part.value == 0) continue;
       beat(tr("gap"), "  " + part_text(part, g.unit));

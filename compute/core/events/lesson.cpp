@@ -112,11 +112,6 @@ std::vector<std::string> split_answer(std::string_view text) {
   return parts;
 }
 
-std::string two_digits(double value) {
-  return value < 99.5 ? fmt::format("{:.2g}", value)
-                      : fmt::format("{:.0f}", 10 * std::round(value / 10));
-}
-
 bool is_exact(double guess, double answer) {
   constexpr double kRounding = 1e-9;  // of numbers that were read from text
   return std::abs(guess - answer) <= kRounding * std::abs(answer);
@@ -127,46 +122,40 @@ bool is_close(double guess, double answer) {
   return guess > 0 && answer > 0 && std::abs(std::log(answer / guess)) < std::log(1.1);
 }
 
-constexpr double kFar = 1000;
-
 // How one guessed number compares with the answer.
 std::string verdict_of(double guess, double answer) {
   if (is_exact(guess, answer)) return tr("exactly right");
   if (is_close(guess, answer)) return tr("right within a tenth");
-  if (guess <= 0 || answer <= 0) return tr("wrong");
-  const double ratio = answer / guess;
-  if (ratio > kFar) return tr("far too low");
-  if (ratio < 1 / kFar) return tr("far too high");
-  return ratio > 1 ? trf("{} % of the answer", two_digits(100 / ratio))
-                   : trf("{} times the answer", two_digits(1 / ratio));
-}
-
-// "3.3", "0.62", "over 1000".
-std::string factor_text(double factor) {
-  if (factor > kFar) return tr("over 1000");
-  if (factor < 1 / kFar) return tr("under 0.001");
-  return factor >= 0.995 && factor < 9.95 ? fmt::format("{:.1f}", factor) : two_digits(factor);
+  return guess < answer ? tr("too low") : tr("too high");
 }
 
 std::string curve_verdict(const LessonQuestion& question, const LessonAnswer& guess,
                           const LessonAnswer& answer) {
   if (std::ranges::equal(guess.values, answer.values, is_exact)) return tr("exactly right");
   if (is_right(question, guess, answer)) return tr("right within a tenth");
-  std::vector<std::string> factors, positions;
+  std::vector<std::string> low, high, right;
   const std::size_t n = std::min(guess.values.size(), answer.values.size());
-  factors.reserve(n);
-  positions.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
-    if (answer.values[i] <= 0) return tr("wrong");
-    factors.push_back(factor_text(guess.values[i] / answer.values[i]));
-    positions.push_back(position_text(question, i));
+    const bool close = is_close(guess.values[i], answer.values[i]);
+    std::vector<std::string>& where = close                                ? right
+                                      : guess.values[i] < answer.values[i] ? low
+                                                                           : high;
+    where.push_back(position_text(question, i));
   }
-  return trf("{} times the answer at {}", list_text(factors), list_text(positions));
+  std::vector<std::string> parts;
+  if (!low.empty()) parts.push_back(trf("too low at {}", list_text(low)));
+  if (!high.empty()) parts.push_back(trf("too high at {}", list_text(high)));
+  if (!right.empty()) parts.push_back(trf("right at {}", list_text(right)));
+  return fmt::format("{}", fmt::join(parts, tr(", ")));
 }
 
+// Long numbers are grouped: "300,568", but "2048".
 std::string plain_number(double value) {
-  if (value == std::round(value) && std::abs(value) < 1e9) return fmt::format("{:.0f}", value);
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  constexpr double kLong = 9999.5;
+  const bool whole = value == std::round(value) && std::abs(value) < 1e9;
+  if (!whole && std::abs(value) < 100) return fmt::format("{:.3g}", value);
+  const std::string digits = fmt::format("{:.0f}", value);
+  return std::abs(value) < kLong ? digits : group_digits(digits);
 }
 
 }  // namespace
@@ -206,7 +195,10 @@ std::string answer_text(const LessonQuestion& question, const LessonAnswer& answ
     return choice < question.choices.size() ? tr(question.choices[choice]) : "";
   }
   std::vector<std::string> parts;
-  for (const double value : answer.values) parts.push_back(quantity_text(value, question.unit));
+  for (const double value : answer.values) {
+    std::string& text = parts.emplace_back(quantity_text(value, question.unit));
+    if (!question.at.empty()) std::erase(text, ',');  // commas separate the numbers
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -3,6 +3,7 @@
 // five beats: the learner's guess, a prediction, the measurement, the gap between the last two, and
 // one sentence.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -113,8 +114,8 @@ LessonAnswer parse_answer(const LessonQuestion& question, std::string_view text)
 // ms".
 std::string answer_text(const LessonQuestion& question, const LessonAnswer& answer);
 
-// "right", "wrong", "40 % of the answer": how a guess compares with the answer; of several numbers,
-// "right within a tenth" or each factor: "3.3 and 1.0 times the answer at 1.00 KiB and 1.00 MiB".
+// "right", "wrong", "too low": how a guess compares with the answer; of several numbers, "right
+// within a tenth" or where each is: "too low at 1.00 KiB, right at 1.00 MiB".
 std::string verdict(const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer);
 // Whether it is the right choice, or every number is right within a tenth.
@@ -206,6 +207,13 @@ struct LessonGap {
   std::vector<GapPart> parts;
   std::string note = {};
   bool unsteady = false;  // the times vary too much for a ratio or a cause; `note` says so
+  bool modelled = false;  // `measured` was put together from parts that were measured
+
+  // Whether both agree so well that no cause is looked for.
+  bool as_predicted() const {
+    constexpr double kAlike = 0.01;
+    return predicted > 0 && std::abs(measured / predicted - 1) < kAlike;
+  }
 };
 
 // "caches -9.38 ms".

@@ -168,7 +168,9 @@ std::string time_text(const Timing& time) {
 LessonGap unsteady(LessonGap gap) {
   gap.unsteady = true;
   gap.parts = {{tr("unexplained"), gap.measured - gap.predicted}};
-  gap.note = tr("Too unsteady to name a cause. Measure again when other programs are idle.");
+  if (!gap.as_predicted()) {
+    gap.note = tr("Too unsteady to name a cause. Measure again when other programs are idle.");
+  }
   return gap;
 }
 

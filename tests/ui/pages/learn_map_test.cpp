@@ -100,7 +100,7 @@ TEST(LearnMap, ShowsStepsAndMachineUntilMeasured) {
 }
 
 TEST(LearnMap, ShowsTheMachineOnlyWhereTheLessonIsAboutIt) {
-  Lab lab(make_scene(Page::Learn, Scene::Empty), 1, {1280, 1600});
+  Lab lab(make_scene(Page::Learn, Scene::Empty), 1, {1280, 560});
   lab.open(Page::Learn);
   EXPECT_TRUE(lab.visible("learn/machine"));
   lab.click("learn/dot/second");

@@ -62,7 +62,7 @@ TEST(LearnPage, MarksTheRightAndTheWrongChoice) {
 TEST(LearnPage, LeadsToTheNextLessonOnceItIsAnswered) {
   LearnLab lab(Scene::Done);
   const auto kind = [&](const char* path) { return lab.backend.find(path)->value; };
-  EXPECT_EQ(lab.backend.find("learn/next_lesson")->label, "Next lesson") << "no room for its title";
+  EXPECT_EQ(lab.backend.find("learn/next_lesson")->label, "Next") << "no room for its title";
   EXPECT_EQ(kind("learn/next_lesson"), "primary");
   EXPECT_EQ(kind("learn/measure"), "");
   lab.click("learn/choice/3");  // another guess
@@ -343,7 +343,7 @@ TEST(LearnPage, ContinuesAfterARestart) {
 }
 
 TEST(LearnPage, ShowsSentenceVerdictAndGap) {
-  LearnLab lab(Scene::Done);
+  LearnLab lab(Scene::Done, kWithPlayer);
   EXPECT_TRUE(lab.visible("learn/sentence_text"));
   const ui::WidgetRect* verdict = lab.backend.find("learn/verdict");
   ASSERT_NE(verdict, nullptr);
@@ -371,7 +371,9 @@ TEST(LearnPage, TheVerdictComesFirstOnAWideStrip) {
   lab.view.forms.learn.lesson = "second";
   lab.frames(4);
   EXPECT_EQ(lab.backend.find("learn/verdict")->label,
-            "Your guess is 0.5, 0.5 and 1.0 times the answer at 1.00 KiB, 1.00 MiB and 64.0 MiB");
+            "Your guess is too low at 1.00 KiB and 1.00 MiB, right at 64.0 MiB");
+  EXPECT_EQ(lab.backend.find("learn/table/guess")->value, "1.00 µs; 1.00 µs; 1.00 µs");
+  EXPECT_EQ(lab.backend.find("learn/table/answer")->value, "2.00 µs; 2.00 µs; 1.00 µs");
   EXPECT_GT(width("learn/verdict"), width("learn/sentence") - 40);
   EXPECT_LT(lab.backend.find("learn/verdict")->max.y,
             lab.backend.find("learn/sentence_text")->min.y);
@@ -409,7 +411,7 @@ TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {
 }
 
 TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
-  LearnLab lab(Scene::Done);
+  LearnLab lab(Scene::Done, kWithPlayer);
   const ui::WidgetRect* text = lab.backend.find("learn/gap/0/text");
   ASSERT_NE(text, nullptr);
   EXPECT_EQ(text->label, "copy, 2 times the prediction; largest cause: waiting");
@@ -419,7 +421,7 @@ TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
 }
 
 TEST(LearnPage, PutsTheFiguresBetweenTheSentenceAndTheNotes) {
-  LearnLab lab(Scene::Done);
+  LearnLab lab(Scene::Done, kWithPlayer);
   const auto rect = [&](const char* path) { return *lab.backend.find(path); };
   EXPECT_LT(rect("learn/sentence").max.y, rect("learn/measured").min.y);
   EXPECT_LT(rect("learn/measured").max.y, rect("learn/notes").min.y);

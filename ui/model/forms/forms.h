@@ -227,7 +227,8 @@ struct LearnForm {
   bool class_open = false;                             // the folder's field; not saved
   bool details_open = false;                           // of the sentence; not saved
   std::string class_folder;                            // results of a class
-  std::string back;  // lesson left for an experiment's page; not saved
+  std::string back;                // lesson left for an experiment's page; not saved
+  bool lists_below_texts = false;  // the lessons, which are then not listed elsewhere; not saved
 };
 
 struct LogForm {

@@ -14,9 +14,10 @@ constexpr double kKeySteps = 40;  // from the axis's low end to its high end
 
 // Positions of a curve's columns and values, on a logarithmic axis.
 struct CurveArea {
-  CurveArea(const Item& item, float label, const LessonQuestion& question)
-      : min(item.min),
-        max(item.max.x, item.max.y - label),
+  // `left` and `below`: pixels of the labels beside it.
+  CurveArea(const Item& item, float left, float below, const LessonQuestion& question)
+      : min(item.min.x + left, item.min.y),
+        max(item.max.x, item.max.y - below),
         columns(question.at.size()),
         low(std::log(question.low)),
         high(std::log(question.high)) {}
@@ -65,6 +66,31 @@ bool take_keys(const CurveArea& area, int& column, std::vector<double>& values) 
   return true;
 }
 
+// The width of draw_ends() and its distance from the area, pixels.
+float ends_width(const Ui& ui, const LessonQuestion& question) {
+  const auto width = [&](double end) {
+    return text_size(ui.fonts.caption, quantity_text(end, question.unit)).x;
+  };
+  return std::max(width(question.low), width(question.high)) + ui.px(8);
+}
+
+// The values at both ends of the axis, left of the area, and a line for each decade between them.
+void draw_ends(const Ui& ui, const CurveArea& area, const LessonQuestion& question) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* const font = ui.fonts.caption;
+  const auto label = [&](double end, float y) {
+    const std::string text = quantity_text(end, question.unit);
+    draw_text(list, font, {area.min.x - ui.px(8) - text_size(font, text).x, y}, ui.theme->muted,
+              text);
+  };
+  label(question.high, area.min.y);
+  label(question.low, area.max.y - font->FontSize);
+  for (double decade = 10 * question.low; decade < 0.99 * question.high; decade *= 10) {
+    const float y = area.y(decade);
+    list->AddLine({area.min.x, y}, {area.max.x, y}, styled(ui.theme->plot_grid));
+  }
+}
+
 void draw_curve(const Panel& p, const CurveArea& area, const LessonQuestion& question,
                 const std::vector<double>& values) {
   Ui& ui = p.ui;
@@ -89,10 +115,7 @@ void draw_curve(const Panel& p, const CurveArea& area, const LessonQuestion& que
                       area.max.x - area.min.x - ui.px(16), ui.theme->muted,
                       tr("Draw your guess here, or press the arrow keys"));
   }
-  draw_text(list, ui.fonts.caption, {area.min.x + ui.px(6), area.min.y + ui.px(2)}, ui.theme->muted,
-            quantity_text(question.high, question.unit));
-  draw_text(list, ui.fonts.caption, {area.min.x + ui.px(6), area.max.y - ui.px(17)},
-            ui.theme->muted, quantity_text(question.low, question.unit));
+  draw_ends(ui, area, question);
 }
 
 // "64.0 MiB: 3.00 ms" above the column that the mouse or the keys are at.
@@ -123,7 +146,7 @@ bool guess_curve(const Panel& p, std::string_view path, const LessonQuestion& qu
   int& column = p.view.forms.learn.curve_column;
   column = std::clamp(column, 0, static_cast<int>(values.size()) - 1);
   const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(height)});
-  const CurveArea area(item, ui.px(18), question);
+  const CurveArea area(item, ends_width(ui, question), ui.px(18), question);
   bool changed = false;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (item.held && ImGui::IsMouseDown(ImGuiMouseButton_Left)) {

@@ -78,9 +78,8 @@ constexpr double kLeastShare = 5e-3;
 static std::string gap_text(const LessonGap& gap) {
   const bool is_share = gap.unit.empty() || gap.unit == "%";
   if (!(gap.predicted > 0) || is_share) return gap.what;
+  if (gap.as_predicted()) return trf("{}, as predicted within 1 %", gap.what);
   const double ratio = gap.measured / gap.predicted;
-  constexpr double kAlike = 0.01;
-  if (std::abs(ratio - 1) < kAlike) return trf("{}, as predicted within 1 %", gap.what);
   std::string size = ratio >= 2  ? trf("{}, {:.3g} times the prediction", gap.what, ratio)
                      : ratio > 1 ? trf("{}, {} above the prediction", gap.what, percent(ratio - 1))
                                  : trf("{}, {} below the prediction", gap.what, percent(1 - ratio));
@@ -101,11 +100,16 @@ bool has_causes(const LessonGap& gap) {
 
 void draw_gap(const Panel& p, std::string_view path, const LessonGap& gap, bool unsteady) {
   Ui& ui = p.ui;
+  unsteady = unsteady && !gap.as_predicted();
   const std::string text = unsteady ? gap.what : gap_text(gap);
   body(ui, text);
   record_item(ui, fmt::format("{}/text", path), "text", text);
-  muted(ui, trf("{} predicted, {} measured", quantity_text(gap.predicted, gap.unit),
-                quantity_text(gap.measured, gap.unit)));
+  const std::string predicted = quantity_text(gap.predicted, gap.unit);
+  const std::string measured = quantity_text(gap.measured, gap.unit);
+  const std::string values = gap.modelled ? trf("{} predicted, {} modelled", predicted, measured)
+                                          : trf("{} predicted, {} measured", predicted, measured);
+  muted(ui, values);
+  record_item(ui, fmt::format("{}/values", path), "text", values);
   const std::string note =
       unsteady ? tr("Too unsteady to name a cause. Measure again when other programs are idle.")
                : gap.note;

@@ -14,23 +14,27 @@ namespace {
 
 constexpr float kListRow = 26, kListMark = 24;  // units
 
-// "300 ns to 5.04 ms" of a curve, which has more numbers than a line has room for.
-std::string short_answer(const LessonQuestion& question, const LessonAnswer& answer) {
-  if (question.at.size() < 2 || answer.values.empty()) return answer_text(question, answer);
-  const auto [least, most] = std::ranges::minmax(answer.values);
-  return trf("{} to {}", quantity_text(least, question.unit), quantity_text(most, question.unit));
-}
-
 // The answer that the lesson gave, and whether it was too unsteady to judge a guess.
 struct LessonFigureText {
   std::string text;
+  std::string shorter = {};  // where the line has no room for it; empty: there is none
   bool unsteady = false;
 };
+
+// "300 ns to 5.04 ms" of a curve, which has more numbers than a line has room for.
+LessonFigureText short_answer(const LessonQuestion& question, const LessonAnswer& answer) {
+  if (question.at.size() < 2 || answer.values.empty()) return {answer_text(question, answer)};
+  const auto [least, most] = std::ranges::minmax(answer.values);
+  const std::string from = quantity_text(least, question.unit);
+  const std::string to = quantity_text(most, question.unit);
+  return {trf("{} to {}", from, to), trf("up to {}", to)};
+}
 LessonFigureText figure_of(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
   if (run != nullptr && run->done && run->done->answer) {
-    const std::string text = short_answer(lesson.question, *run->done->answer);
-    return {text, !run->done->judges()};
+    LessonFigureText figure = short_answer(lesson.question, *run->done->answer);
+    figure.unsteady = !run->done->judges();
+    return figure;
   }
   if (p.view.forms.learn.done.contains(lesson.name)) return {tr("measured")};
   return {};
@@ -64,15 +68,18 @@ void list_row(const Panel& p, const LessonInfo& lesson, bool here) {
   const float titled = std::min(width, text_size(font, title).x);
   draw_text_fitted(list, font, {left, middle - font->FontSize / 2}, width, ui.theme->text, title);
   const float room = width - titled - ui.px(12);
-  if (room < ui.px(40)) return;
-  const float wide = std::min(room, text_size(small, figure.text).x);
-  draw_text_fitted(list, small, {item.max.x - ui.px(8) - wide, middle - small->FontSize / 2}, room,
-                   ui.theme->muted, figure.text);
-  if (figure.unsteady || wide < text_size(small, figure.text).x) hint(ui, whole);
+  const auto fits = [&](const std::string& text) { return text_size(small, text).x <= room; };
+  const bool is_whole = fits(figure.text);
+  const std::string& text = is_whole ? figure.text : figure.shorter;
+  if (figure.unsteady || !is_whole) hint(ui, whole);
+  if (text.empty() || !fits(text)) return;  // rather than a part of a number
+  const ImVec2 at(item.max.x - ui.px(8) - text_size(small, text).x, middle - small->FontSize / 2);
+  draw_text(list, small, at, ui.theme->muted, text);
+  record_rect(ui, path + "/figure", "text", text, {}, true, at,
+              {item.max.x - ui.px(8), at.y + small->FontSize});
 }
 
-void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
-  caption(p.ui, tr(label_of(track)));
+void track_rows(const Panel& p, LessonTrack track, const LessonInfo& shown) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, p.ui.px(1)});
   for (const LessonInfo& lesson : p.model.lessons()) {
     if (lesson.track == track) list_row(p, lesson, &lesson == &shown);
@@ -80,7 +87,27 @@ void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
   ImGui::PopStyleVar();
 }
 
+void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
+  caption(p.ui, tr(label_of(track)));
+  track_rows(p, track, shown);
+}
+
 }  // namespace
+
+bool draw_list_within(const Panel& p, const LessonInfo& shown, float room) {
+  constexpr float kAbove = 4;  // units more than between the other parts
+  const auto count = std::ranges::count(p.model.lessons(), shown.track, &LessonInfo::track);
+  const float rows = p.ui.px(kListRow + 1) * static_cast<float>(count);
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  const float needed = p.ui.px(kAbove) + gap + p.ui.fonts.caption->FontSize + gap + rows;
+  if (p.model.lessons().size() < 2 || room < needed) return false;
+  ImGui::Dummy({1, room - needed + p.ui.px(kAbove)});
+  caption(p.ui, tr("Lessons"));
+  record_item(p.ui, "learn/list", "text", tr("Lessons"));
+  hint(p.ui, tr("The figures are those of this session's measurements."));
+  track_rows(p, shown.track, shown);
+  return true;
+}
 
 void draw_lesson_list(const Panel& p, const LessonInfo& shown, bool all_tracks) {
   if (p.model.lessons().size() < 2) return;

@@ -33,6 +33,9 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 // The lessons of the shown one's track or of all tracks, to be chosen, each with the figure that it
 // gave.
 void draw_lesson_list(const Panel& p, const LessonInfo& shown, bool all_tracks);
+// The list of the shown one's track at the end of a card, if `room` pixels suffice; returns whether
+// they do.
+bool draw_list_within(const Panel& p, const LessonInfo& shown, float room);
 // The code of each step in the chosen language, below its tabs.
 void draw_lesson_code(const Panel& p, const LessonInfo& lesson);
 // Whether the job of this run is running.

@@ -1,5 +1,6 @@
 // A sequence of stages with real numbers, one key press per stage: Space, arrows, or the bar.
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -85,6 +86,30 @@ int scrub_bar(const Panel& p, int& at, int count) {
   return by;
 }
 
+// A control with visible keyboard focus handles Space itself.
+bool space_steps(const Panel& p) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool modal = p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart;
+  return !modal && !io.WantTextInput && !io.NavVisible && key_pressed(GLFW_KEY_SPACE);
+}
+
+// Scrolls so that the card under the cursor is in sight, if it is not.
+void show_card(const Panel& p, const char* path) {
+  const auto& heights = p.ui.memory.card_heights;
+  const auto known = heights.find(path);
+  if (known == heights.end()) return;
+  const ImGuiWindow* page = ImGui::GetCurrentWindowRead();
+  const float top = ImGui::GetCursorScreenPos().y, end = top + p.ui.px(known->second);
+  const ImRect& seen = page->InnerRect;
+  if (top >= seen.Min.y && end <= seen.Max.y) return;
+  const bool fits = end - top <= seen.GetHeight();
+  if (top < seen.Min.y || !fits) {
+    ImGui::SetScrollFromPosY(top - page->Pos.y, 0);
+  } else {
+    ImGui::SetScrollFromPosY(end - page->Pos.y, 1);
+  }
+}
+
 // The back button, the bar and the step button, and their keys.
 void choose_stage(const Panel& p, int& at, int count) {
   int by = 0;
@@ -110,10 +135,7 @@ void choose_stage(const Panel& p, int& at, int count) {
   if (keys && (key_pressed(GLFW_KEY_RIGHT, true) || key_pressed(GLFW_KEY_LEFT, true))) {
     claim_arrows();
   }
-  const ImGuiIO& io = ImGui::GetIO();
-  const bool modal = p.view.help_open || p.view.confirm_cancel || p.view.confirm_restart;
-  // A control with visible keyboard focus handles Space itself.
-  if (!modal && !io.WantTextInput && !io.NavVisible && key_pressed(GLFW_KEY_SPACE)) by = 1;
+  if (space_steps(p)) by = 1;
   at = std::clamp(at + by, 0, count - 1);
 }
 
@@ -293,6 +315,7 @@ void draw_stage(const Panel& p, const LessonInfo& lesson, const Frames& frames, 
 
 void draw_player(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
   if (run.frames.empty()) return;
+  if (space_steps(p)) show_card(p, "learn/player");
   Card card(p, "learn/player", tr("Step by step"));
   if (!card) return;
   LearnForm& form = p.view.forms.learn;

@@ -1,5 +1,6 @@
 // The right column of a lesson: the sentence, what was measured, notes, predictions and gaps.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -160,9 +161,16 @@ const LessonSeries* other_units(const LessonRun& run) {
   return nullptr;
 }
 
-// The positions that the sentence names.
-std::vector<plot::Mark> marks_of(const LessonRun& run) {
+// The sizes that the question asks for, which the axis may not label, and the positions that the
+// sentence names.
+std::vector<plot::Mark> marks_of(const LessonInfo& lesson, const LessonRun& run) {
   std::vector<plot::Mark> marks;
+  const LessonQuestion& asked = lesson.question;
+  if (asked.at_unit == "B" && run.measured.front().x_unit == "B") {
+    for (std::size_t i = 0; i < asked.at.size(); ++i) {
+      marks.push_back({asked.at[i], position_text(asked, i)});
+    }
+  }
   if (!run.done) return marks;
   for (const NamedQuantity& mark : run.done->marks) marks.push_back({mark.value, mark.name});
   return marks;
@@ -196,7 +204,7 @@ void curves(const Panel& p, const LessonInfo& lesson, const LessonRun& run, floa
   grown_in_card(p.ui, p.ui.px(spare));
   draw_curves(p, lesson, first, series,
               {"learn/plot", tr(lesson.x_label), tr(lesson.y_label), height + spare, cursor,
-               marks_of(run)});
+               marks_of(lesson, run)});
   if (other == nullptr) return;
   const bool measured = std::any_of(run.measured.begin(), run.measured.end(),
                                     [&](const LessonSeries& m) { return same_units(m, *other); });
@@ -337,18 +345,82 @@ void choice_verdict(const Panel& p, const LessonQuestion& question, const Lesson
                 right ? theme.good : theme.bad);
 }
 
-// How a guessed number compares with the answer; of several, each.
+// Of a guessed number, both; of several, which are right.
+std::string number_verdict_text(const LessonQuestion& question, const LessonAnswer& guess,
+                                const LessonAnswer& answer) {
+  const std::string said = verdict(question, guess, answer);
+  if (!question.at.empty()) return trf("Your guess is {}", said);
+  const std::string right = answer_text(question, answer), guessed = answer_text(question, guess);
+  if (!is_right(question, guess, answer)) {
+    return trf("The answer is {}; you guessed {}", right, guessed);
+  }
+  return right == guessed ? trf("Right: {}", right)
+                          : trf("Right within a tenth: {}; you guessed {}", right, guessed);
+}
+
 void number_verdict(const Panel& p, const LessonQuestion& question, const LessonAnswer& guess,
                     const LessonAnswer& answer) {
   const Fonts& fonts = p.ui.fonts;
   const Theme& theme = *p.ui.theme;
   const bool right = is_right(question, guess, answer);
-  verdict_strip(p, trf("Your guess is {}", verdict(question, guess, answer)),
-                question.at.empty() || right ? fonts.title : fonts.strong,
-                right ? kIconCheck : kIconInfo, right ? theme.good : theme.accent);
+  verdict_strip(p, number_verdict_text(question, guess, answer),
+                question.at.empty() ? fonts.title : fonts.strong, right ? kIconCheck : kIconInfo,
+                right ? theme.good : theme.accent);
 }
 
-void answer_facts(const Panel& p, const LessonQuestion& question, const LessonAnswer& answer) {
+// A line of the table of a curve's numbers, with its name before them.
+void curve_line(const Panel& p, const std::string& path, const std::string& name, float named,
+                const std::vector<std::string>& texts, ImU32 color) {
+  Ui& ui = p.ui;
+  ImFont* const font = ui.fonts.body;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float column = std::min(ui.px(150), (width - named) / static_cast<float>(texts.size()));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::Dummy({width, font->FontSize});
+  draw_text_fitted(list, font, at, named, ui.theme->muted, name);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    draw_text_fitted(list, font, {at.x + named + column * static_cast<float>(i), at.y},
+                     column - ui.px(8), color, texts[i]);
+  }
+  record_item(ui, path, "text", name, fmt::format("{}", fmt::join(texts, "; ")));
+}
+
+// The numbers of a curve, with those guessed, below their positions.
+void curve_table(const Panel& p, const LessonQuestion& question, const LessonAnswer* guess,
+                 const LessonAnswer& answer) {
+  const auto texts = [&](const auto& text) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < question.at.size(); ++i) all.push_back(text(i));
+    return all;
+  };
+  const auto numbers = [&](const LessonAnswer& of) {
+    return texts([&](std::size_t i) {
+      return i < of.values.size() ? quantity_text(of.values[i], question.unit) : std::string();
+    });
+  };
+  ImFont* const font = p.ui.fonts.body;
+  const std::string guessed = tr("Your guess"), right = tr("The answer");
+  const float named = std::max(text_size(font, guessed).x, text_size(font, right).x) + p.ui.px(16);
+  const Theme& theme = *p.ui.theme;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});
+  curve_line(p, "learn/table/at", "", named,
+             texts([&](std::size_t i) { return position_text(question, i); }), theme.muted);
+  if (guess != nullptr) {
+    curve_line(p, "learn/table/guess", guessed, named, numbers(*guess), theme.text);
+  }
+  curve_line(p, "learn/table/answer", right, named, numbers(answer), theme.text);
+  ImGui::PopStyleVar();
+  ImGui::Dummy({1, 0});
+}
+
+// The answer, unless the verdict says it.
+void answer_facts(const Panel& p, const LessonQuestion& question, const LessonRun& run) {
+  const LessonAnswer& answer = *run.done->answer;
+  if (!question.at.empty()) {
+    return curve_table(p, question, run.guess ? &run.guess->answer : nullptr, answer);
+  }
+  if (run.guess) return;
   FactColumns facts(p, 600);
   facts.add(tr("The answer"), answer_text(question, answer));
 }
@@ -448,7 +520,7 @@ void done_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
     (chosen ? choice_verdict : number_verdict)(p, lesson.question, run.guess->answer, *answer);
   }
   sentence(p, done, !judges || !run.guess);
-  if (judges && !chosen) answer_facts(p, lesson.question, *answer);
+  if (judges && !chosen) answer_facts(p, lesson.question, run);
   if (answer && !judges) unjudged_answer(p, lesson.question, *answer);
   broken_checks(p, done.checks);
   go_on_row(p, lesson);
@@ -471,8 +543,8 @@ void notes_card(const Panel& p, const LessonInfo& lesson, const LessonRun& run) 
   details(p, done);
 }
 
-void steps_card(const Panel& p, const LessonInfo& lesson, bool measured) {
-  const Card card(p, "learn/steps", tr("What the lesson measures"));
+void steps_card(const Panel& p, const LessonInfo& lesson, bool measured, float extra = 0) {
+  const Card card(p, "learn/steps", tr("What the lesson measures"), {.extra = extra});
   if (!card) return;
   if (!measured) {
     body(p.ui, tr("These steps run when you measure. Your guess, the prediction and the "
@@ -490,12 +562,16 @@ bool lists_beside_steps(const LessonInfo& lesson, const LessonRun* run) {
 void steps_and_more(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
   const bool measured = run != nullptr && !run->empty();
   constexpr float kBeside = 620;  // units
+  const bool lists = lists_beside_steps(lesson, run);
+  if (lists && p.view.forms.learn.lists_below_texts) {
+    return steps_card(p, lesson, measured, measured ? 0 : spare_height(p));
+  }
   const bool fills = !measured && width_left(p) >= kBeside;
   Pair pair(p, kBeside, fills ? spare_height(p) : 0);
   pair.next();
   steps_card(p, lesson, measured);
   pair.next();
-  if (lists_beside_steps(lesson, run)) return draw_lesson_list(p, lesson, false);
+  if (lists) return draw_lesson_list(p, lesson, false);
   const Card card(p, "learn/machine", tr("This machine"), {.hint = tr(kPortraitHint)});
   if (card) draw_this_machine(p, "learn/machine");
 }
@@ -521,9 +597,11 @@ void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& r
   steps_card(p, lesson, true);
 }
 
-// The figures come directly below the sentence, the notes below them.
+// The figures come directly below the sentence, the notes below them. A sequence is the lesson's
+// main figure, once it is complete.
 void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool steps) {
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
+  if (run.done) draw_player(p, lesson, run);
   if (run.map) draw_map(p, run);
   measured_cards(p, lesson, run, steps);
   if (run.done) notes_card(p, lesson, run);
@@ -536,7 +614,7 @@ void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run
     pair.next();
     gap_card(p, run);
   }
-  draw_player(p, lesson, run);
+  if (!run.done) draw_player(p, lesson, run);
   if (many) prediction_card(p, lesson, run);
 }
 
@@ -558,6 +636,7 @@ void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   if (measured && !running) result_cards(p, lesson, *run, beside);
   if (!beside) steps_and_more(p, lesson, run);
   if (running) result_cards(p, lesson, *run, false);
+  if (p.view.forms.learn.lists_below_texts) return;
   if (beside || !lists_beside_steps(lesson, run)) draw_lesson_list(p, lesson, true);
 }
 

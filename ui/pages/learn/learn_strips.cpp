@@ -145,7 +145,9 @@ void draw_strips(const Panel& p, std::string_view path, const LessonRun& run) {
     height += ui.px(s.draws.size() > kManyRuns ? kManyHeight : kFewHeight);
   }
   const float width = ImGui::GetContentRegionAvail().x;
-  label = std::min(label, 0.4F * width) + ui.px(12);
+  constexpr float kLeastAxis = 200;  // units
+  label = std::min(label, std::max(0.4F * width, width - numbers - ui.px(kLeastAxis + 28)));
+  label += ui.px(12);
   const Item item = control(path, {width, height + ui.px(kTickHeight)});
   record(ui, item, path, "strips", fmt::format("{} strips", drawn.size()));
   if (!item.visible) return;

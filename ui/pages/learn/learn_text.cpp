@@ -117,6 +117,7 @@ std::string typed_curve(const LessonQuestion& question, const std::vector<double
   for (const double value : values) {
     std::string text = quantity_text(value, unit);
     if (unit.size() > 2 && text.ends_with(unit)) text.resize(text.size() - unit.size());
+    std::erase(text, ',');  // commas separate the numbers
     all += (all.empty() ? "" : ", ") + text;
   }
   return all;
@@ -206,8 +207,9 @@ bool question(const Panel& p, const LessonInfo& lesson, float drawing) {
   bool& typing = p.view.forms.learn.typing;
   const std::string shown = typing ? "" : wrong;
   // A tooltip would cover the error below.
-  input_text(p.ui, "learn/guess", guess_label(asked), guess, wrong.empty() ? how : "",
-             guess_example(asked), {.invalid = !shown.empty()});
+  // The drawing above names a curve's unit, and needs the room.
+  input_text(p.ui, "learn/guess", asked.at.empty() ? guess_label(asked) : std::string(), guess,
+             wrong.empty() ? how : "", guess_example(asked), {.invalid = !shown.empty()});
   typing = ImGui::IsItemActive();
   const bool entered = ImGui::IsItemDeactivated() && enter_pressed();
   field_error(p.ui, "learn/guess_error", shown);
@@ -257,7 +259,7 @@ bool is_answered(const Panel& p, const LessonInfo& lesson) {
 void next_lesson_button(const Panel& p, const LessonInfo& next) {
   const std::string named = trf("Next: {}", tr(next.title));
   const bool fits = button_width(p.ui, named) <= width_left(p);
-  if (button(p.ui, "learn/next_lesson", fits ? named : std::string(tr("Next lesson")),
+  if (button(p.ui, "learn/next_lesson", fits ? named : std::string(tr("Next")),
              {.kind = ButtonKind::Primary,
               .hint = fits ? std::string_view() : std::string_view(named),
               .width = -1})) {
@@ -277,6 +279,7 @@ void measure_button(const Panel& p, const LessonInfo& lesson, bool entered) {
   const LessonInfo* next = is_answered(p, lesson) ? neighbour_of(p, lesson, 1) : nullptr;
   const bool second_best = next != nullptr || (!guessed && (run == nullptr || !run->done));
   form_actions(p, next != nullptr ? 330 : 220, [&] {
+    if (stop_instead(p, Page::Learn)) return;
     std::optional<Row> row;
     if (next != nullptr) {
       row.emplace(p.ui, std::initializer_list<float>{1, -button_width(p.ui, label)});
@@ -398,7 +401,7 @@ void question_and_button(const Panel& p, const LessonInfo& lesson, int split, fl
   kept_busy_note(p);
 }
 
-constexpr float kDrawing = 120, kLeastDrawing = 84;  // units
+constexpr float kDrawing = 138, kLeastDrawing = 100;  // units
 
 // The height of the drawing of a guess which leaves `room` pixels for the words and itself.
 float drawing_height(const Panel& p, const LessonInfo& lesson, float room) {
@@ -412,6 +415,8 @@ float drawing_height(const Panel& p, const LessonInfo& lesson, float room) {
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least) {
   const int split = wanted_split(p, lesson);
   if (split != 0) split_button(p, split);
+  bool& listed = p.view.forms.learn.lists_below_texts;
+  listed = false;
   if (p.folded()) {
     words(p, lesson);
     question_and_button(p, lesson, split, kDrawing);
@@ -426,6 +431,7 @@ void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least) {
   const float top = card->DC.CursorPos.y;
   question_and_button(p, lesson, split, drawing);
   remember_height(p.ui, below, card->DC.CursorMaxPos.y - top - p.ui.px(drawing));
+  listed = draw_list_within(p, lesson, end - card->DC.CursorPos.y);
 }
 
 }  // namespace lab::ui

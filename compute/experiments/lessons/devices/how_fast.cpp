@@ -86,6 +86,7 @@ void report_point(LessonStage& stage, const Ceilings& ceilings, const RoofKernel
   prediction.formula = tr("min(peak, bandwidth * FLOP / bytes)");
   prediction.constants = {{tr("peak"), ceilings.flops, "FLOP/s"},
                           {bandwidth_of(level), bytes_per_s(level), "B/s"},
+                          {"N", static_cast<double>(n), ""},
                           {"FLOP", kernel.flop, ""},
                           {tr("bytes"), kernel.bytes, "B"}};
   stage.predict(prediction);
@@ -217,7 +218,7 @@ void run_roofline_lesson(LessonStage& stage) {
     report_elementwise(stage, ceilings, {"sin", count, 8 * count}, elementwise,
                        time_sin(stage, device, elementwise));
   }
-  const double ideal = 6 * ceilings.flops / ceilings.memory_bytes_per_s;
+  const double ideal = std::ceil(6 * ceilings.flops / ceilings.memory_bytes_per_s);
   const double knee = measured_knee(sweep);
   stage.count(tr("ideal knee with arrays in memory, N"), ideal, "");
   stage.count(tr("measured knee, N"), knee, "");
@@ -240,8 +241,8 @@ void run_roofline_lesson(LessonStage& stage) {
       trf("The products came within a tenth of their best, {}, at N = {:.0f}; memory alone would "
           "allow {} its peak of {} from N = {:.0f} on.",
           format_si(best, "FLOP/s"), knee, to_string(device.device()),
-          format_si(ceilings.flops, "FLOP/s"), std::ceil(ideal)));
-  stage.mark(trf("a tenth below the best: N = {:.0f}", knee), knee);
+          format_si(ceilings.flops, "FLOP/s"), ideal));
+  stage.mark(trf("within 10 % of the best from N = {:.0f}", knee), knee);
 }
 
 }  // namespace

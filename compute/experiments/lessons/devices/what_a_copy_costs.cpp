@@ -74,6 +74,20 @@ LinkTimes measure_link(LessonStage& stage, const CopyLink& link) {
   return times;
 }
 
+std::string conclusion(const CopyLink& link, const Timing& empty, const Timing& pieces,
+                       const Timing& whole) {
+  constexpr double kAlike = 1.1;
+  const double ratio = pieces.median_s / whole.median_s;
+  const std::string both = ratio < kAlike && ratio > 1 / kAlike
+                               ? trf("Cutting 64 MiB into {} pieces cost nothing here: {} against "
+                                     "{} in one piece.",
+                                     kPieces, time_text(pieces), time_text(whole))
+                               : trf("64 MiB took {} in {} pieces and {} in one.",
+                                     time_text(pieces), kPieces, time_text(whole));
+  return fmt::format("{} {}",
+                     trf("From {}, an empty copy takes {}.", link.name(), time_text(empty)), both);
+}
+
 // One copy of 64 MiB and the same bytes in copies of 64 KiB, in alternation.
 void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& sweep) {
   const Timing& empty = sweep.empty;
@@ -102,7 +116,7 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& s
   prediction.constants = {{tr("one copy"), whole.median_s, "s"},
                           {tr("latency"), empty.median_s, "s"}};
   stage.predict(prediction);
-  stage.sample({.series = trf("one copy of 64 MiB in turns with them, {}", link.name()),
+  stage.sample({.series = trf("one copy of 64 MiB beside them, {}", link.name()),
                 .value = whole.median_s,
                 .unit = "s",
                 .time = whole});
@@ -112,15 +126,12 @@ void compare_pieces(LessonStage& stage, const CopyLink& link, const LinkTimes& s
              prediction.value,
              pieces.median_s,
              {{tr("one thread"), std::max(0.0, one_thread_s - whole.median_s)}}});
-  stage.conclude(
-      trf("From {}, an empty copy takes {}; in turns, {} copies of 64 KiB took {} and one copy of "
-          "the same 64 MiB {}; without turns, for the curve, it took {}.",
-          link.name(), time_text(empty), kPieces, time_text(pieces), time_text(whole),
-          time_text(sweep.whole)));
+  stage.conclude(conclusion(link, empty, pieces, whole));
   stage.explain(trf(
       "All times are medians. The curve times one size after the other and found {} for 64 MiB "
       "(runs: {}); the two ways then took turns (runs: {}), so that other programs disturb both "
-      "alike. Compare within one of the two measurements.",
+      "alike. Compare within one of the two measurements. The bytes are those of one array; "
+      "within main memory the Transfers page counts them read and written, twice as many GB/s.",
       format_seconds(sweep.whole.median_s), sweep.whole.n, whole.n));
 }
 
@@ -170,9 +181,7 @@ Lesson link_lesson() {
                         "request over the link. "
                         "This part, the latency, does not depend on the size."),
                LAB_TEXT("The rest grows with the bytes: time = latency + bytes / bandwidth. Small "
-                        "copies pay mostly for asking, large ones for moving. The bytes are those "
-                        "of one array; within main memory the Transfers page counts them read and "
-                        "written, twice as many GB/s."),
+                        "copies pay mostly for asking, large ones for moving."),
                LAB_TEXT("Many copies of few bytes pay the latency many times: to a GPU they take "
                         "far longer than one copy of all bytes, between CPU devices about as "
                         "long.")};

@@ -344,6 +344,7 @@ void run_allreduce_lesson(LessonStage& stage) {
   const double predicted_s =
       2 * (devices - 1) * (link.latency_s + bytes / devices / link.bytes_per_s);
   LessonGap time_gap{ring_name, "s", predicted_s, ring_s, {{tr("waiting"), ring_time.waiting_s}}};
+  time_gap.modelled = true;
   if (link.disturbed || is_unsteady(time)) {
     stage.gap(unsteady(std::move(time_gap)));
   } else {

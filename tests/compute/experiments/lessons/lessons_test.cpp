@@ -130,6 +130,10 @@ TEST(LessonRoofline, MarksTheKneeThatItsSentenceNames) {
   EXPECT_EQ(done.marks[0].value, sample_value(probe, "measured knee, N"));
   EXPECT_NE(done.sentence.find(fmt::format("N = {:.0f};", done.marks[0].value)), std::string::npos)
       << done.sentence;
+  const double ideal = sample_value(probe, "ideal knee with arrays in memory, N");
+  EXPECT_TRUE(done.sentence.ends_with(fmt::format("from N = {:.0f} on.", ideal)))
+      << done.sentence << ": rounded once, and here " << ideal;
+  EXPECT_EQ(ideal, std::round(ideal));
 }
 
 // The time of a copy is named in two measurements, of which the text says how they differ.
@@ -141,11 +145,18 @@ TEST(LessonLink, TellsItsTwoTimesOfOneCopyApart) {
   EXPECT_NE(done.explanation.find(format_seconds(done.answer->values.at(2)) + " for 64 MiB"),
             std::string::npos)
       << done.explanation;
-  const double in_turns =
-      sample_value(probe, "one copy of 64 MiB in turns with them, cpu:0 to cpu:1");
-  EXPECT_NE(done.sentence.find("one copy of the same 64 MiB " + format_seconds(in_turns)),
-            std::string::npos)
-      << done.sentence;
+  const double in_turns = sample_value(probe, "one copy of 64 MiB beside them, cpu:0 to cpu:1");
+  EXPECT_NE(done.sentence.find(format_seconds(in_turns)), std::string::npos) << done.sentence;
+  EXPECT_EQ(done.sentence.find("turns"), std::string::npos) << done.sentence;
+}
+
+// The messages of a ring's step are timed one after another and count as simultaneous.
+TEST(LessonAllreduce, CallsTheTimeOfTheRingModelled) {
+  Probe probe(2);
+  run(probe, lesson("allreduce"));
+  for (const LessonGap& gap : news_of<LessonGap>(probe)) {
+    EXPECT_EQ(gap.modelled, gap.what.find("modelled") != std::string::npos) << gap.what;
+  }
 }
 
 TEST(LessonTensors, OccupyMainMemoryAlsoInReusedPages) {

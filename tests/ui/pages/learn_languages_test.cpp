@@ -18,14 +18,13 @@ using ui::Page;
 
 class LearnLanguages : public ::testing::TestWithParam<Language> {};
 
-// Sentence, verdict and plot, with a setting to vary and two buttons.
+// Sentence, verdict and the sequence below them, with a setting to vary and two buttons.
 TEST_P(LearnLanguages, ShowResultsWithoutScrolling) {
   const WithLanguage translated(GetParam());
   Lab lab(make_scene(Page::Learn, Scene::Done), 1, {1280, 800});
   lab.open(Page::Learn);
   constexpr float kStatusBar = 40;
-  for (const char* path :
-       {"learn/sentence_text", "learn/verdict", "learn/free", "learn/strips/0"}) {
+  for (const char* path : {"learn/sentence_text", "learn/verdict", "learn/free", "learn/row/1"}) {
     const ui::WidgetRect* shown = lab.backend.find(path);
     ASSERT_NE(shown, nullptr) << path;
     EXPECT_LE(shown->max.y, 800 - kStatusBar) << path;

@@ -95,13 +95,12 @@ void track_list(const Panel& p, LessonTrack track, const LessonInfo& shown) {
 }  // namespace
 
 bool draw_list_within(const Panel& p, const LessonInfo& shown, float room) {
-  constexpr float kAbove = 4;  // units more than between the other parts
   const auto count = std::ranges::count(p.model.lessons(), shown.track, &LessonInfo::track);
   const float rows = p.ui.px(kListRow + 1) * static_cast<float>(count);
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  const float needed = p.ui.px(kAbove) + gap + p.ui.fonts.caption->FontSize + gap + rows;
+  const float needed = gap + p.ui.fonts.caption->FontSize + gap + rows;
   if (p.model.lessons().size() < 2 || room < needed) return false;
-  ImGui::Dummy({1, room - needed + p.ui.px(kAbove)});
+  ImGui::Dummy({1, room - needed});
   caption(p.ui, tr("Lessons"));
   record_item(p.ui, "learn/list", "text", tr("Lessons"));
   hint(p.ui, tr("The figures are those of this session's measurements."));

@@ -78,14 +78,14 @@ std::string conclusion(const CopyLink& link, const Timing& empty, const Timing& 
                        const Timing& whole) {
   constexpr double kAlike = 1.1;
   const double ratio = pieces.median_s / whole.median_s;
-  const std::string both = ratio < kAlike && ratio > 1 / kAlike
-                               ? trf("Cutting 64 MiB into {} pieces cost nothing here: {} against "
-                                     "{} in one piece.",
-                                     kPieces, time_text(pieces), time_text(whole))
-                               : trf("64 MiB took {} in {} pieces and {} in one.",
-                                     time_text(pieces), kPieces, time_text(whole));
-  return fmt::format("{} {}",
-                     trf("From {}, an empty copy takes {}.", link.name(), time_text(empty)), both);
+  const std::string latency = time_text(empty), cut = time_text(pieces), one = time_text(whole);
+  const bool known = !is_unsteady(pieces) && !is_unsteady(whole);
+  return known && ratio < kAlike && ratio > 1 / kAlike
+             ? trf("From {}, an empty copy takes {}; cutting 64 MiB into {} pieces cost nothing "
+                   "here: {} against {} in one.",
+                   link.name(), latency, kPieces, cut, one)
+             : trf("From {}, an empty copy takes {}; 64 MiB took {} in {} pieces and {} in one.",
+                   link.name(), latency, cut, kPieces, one);
 }
 
 // One copy of 64 MiB and the same bytes in copies of 64 KiB, in alternation.

@@ -139,7 +139,6 @@ void curve(const Panel& p, const LessonInfo& lesson, std::string& guess, float h
 // A guess without a prefix is in this unit.
 std::string guess_label(const LessonQuestion& question) {
   const std::string& unit = question.unit;
-  if (unit == "x" && question.at.size() > 1) return tr("Your guess, a factor for each");
   if (unit.empty()) return tr("Your guess, a number");
   if (unit == "x") return tr("Your guess, a factor");
   if (unit == "B") return tr("Your guess, in bytes");

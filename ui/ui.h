@@ -71,6 +71,7 @@ struct WidgetMemory {
   std::map<std::string, std::string> edits;                 // number fields' invalid text, by path
   struct Notice {
     std::string text = {};
+    std::string value = {};  // that it is about; another one settles it
     double until_s = 0;
   };
   struct Recall {             // Of the texts entered earlier in a field

@@ -56,21 +56,47 @@ float button_width(const Ui& ui, std::string_view label) {
   return std::ceil(text_size(ui.fonts.body, label).x + ui.px(kAround)) / ui.scale;
 }
 
+float small_button_width(const Ui& ui, std::string_view label) {
+  constexpr float kAround = 20;  // the label
+  return std::ceil(text_size(ui.fonts.caption, label).x + ui.px(kAround)) / ui.scale;
+}
+
+namespace {
+
+float width_of(const Ui& ui, std::string_view label, const ButtonOptions& options) {
+  if (options.width > 0) return ui.px(options.width);
+  if (options.width < 0) return ImGui::GetContentRegionAvail().x;
+  if (options.kind == ButtonKind::Link) return std::ceil(text_size(ui.fonts.body, label).x);
+  return ui.px(options.small ? small_button_width(ui, label) : button_width(ui, label));
+}
+
+// What is drawn of a button: of a link as wide as its text, a little more than that.
+Item face_item(const Ui& ui, Item item, const ButtonOptions& options) {
+  constexpr float kBeyond = 8;  // units
+  if (options.kind != ButtonKind::Link || options.width != 0) return item;
+  item.min.x -= ui.px(kBeyond);
+  item.max.x += ui.px(kBeyond);
+  return item;
+}
+
+}  // namespace
+
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& options) {
-  ImFont* font = ui.fonts.body;
+  constexpr float kSmall = 26;  // units high
+  ImFont* font = options.small ? ui.fonts.caption : ui.fonts.body;
   const ImVec2 text = text_size(font, label);
-  float width = ui.px(button_width(ui, label));
-  if (options.width > 0) width = ui.px(options.width);
-  if (options.width < 0) width = ImGui::GetContentRegionAvail().x;
-  const Item item = control(path, {width, ui.px(kControlHeight)}, options.enabled);
+  const float width = width_of(ui, label, options);
+  const Item item =
+      control(path, {width, ui.px(options.small ? kSmall : kControlHeight)}, options.enabled);
   if (item.visible) {
     const Theme& t = *ui.theme;
     const bool bare = options.kind == ButtonKind::Quiet || options.kind == ButtonKind::Link;
     const Face f = options.enabled ? face(t, options.kind, item)
                    : bare          ? Face{0, 0, t.disabled}
                                    : Face{t.raised, t.border, t.disabled};
-    draw_face(ui, item, f);
-    const float room = width - 2 * ui.px(8), shown = std::min(text.x, room);
+    draw_face(ui, face_item(ui, item, options), f);
+    const bool fitted = options.kind == ButtonKind::Link && options.width == 0;
+    const float room = fitted ? width : width - 2 * ui.px(8), shown = std::min(text.x, room);
     draw_control_text(
         ImGui::GetWindowDrawList(), font,
         {item.min.x + (width - shown) / 2, (item.min.y + item.max.y - font->FontSize) / 2}, room,
@@ -82,7 +108,7 @@ bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonO
   return item.pressed;
 }
 
-bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view text) {
+bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view text, HintSide at) {
   const float side = ui.px(kControlHeight);
   const Item item = control(path, {side, side});
   if (item.visible) {
@@ -91,7 +117,7 @@ bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view text)
     draw_icon(ImGui::GetWindowDrawList(), static_cast<Icon>(icon),
               {item.min.x + inset, item.min.y + inset}, side - 2 * inset,
               styled(item.hovered ? ui.theme->text : ui.theme->muted));
-    hint(ui, text);
+    hint(ui, text, at);
   }
   record(ui, item, path, "button", text);
   return item.pressed;
@@ -213,7 +239,7 @@ float widest(ImFont* font, std::span<const std::string> choices) {
 bool icon_menu(Ui& ui, std::string_view path, int icon, std::string_view text,
                std::span<const ValueName> choices, int& index) {
   const std::string popup = std::string(path) + "/list";
-  if (icon_button(ui, path, icon, text)) ImGui::OpenPopup(popup.c_str());
+  if (icon_button(ui, path, icon, text, HintSide::Above)) ImGui::OpenPopup(popup.c_str());
   if (!ImGui::IsPopupOpen(popup.c_str())) return false;
   const ImVec2 corner = ImGui::GetItemRectMin();
   float width = 0;

@@ -226,6 +226,9 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 pos, float size, ImU32 color)
       p.line({{5, 5}, {15, 15}});
       p.line({{15, 5}, {5, 15}});
       break;
+    case kIconStop:
+      p.line({{5.5F, 5.5F}, {14.5F, 5.5F}, {14.5F, 14.5F}, {5.5F, 14.5F}}, true);
+      break;
   }
 }
 

@@ -30,7 +30,8 @@ enum Icon {
   kIconCheck,
   kIconChevronDown,
   kIconChevronRight,
-  kIconClose
+  kIconClose,
+  kIconStop
 };
 
 // Draws the icon centred in the square with top left corner `pos` and side `size` pixels.

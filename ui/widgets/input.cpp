@@ -117,10 +117,11 @@ void field_error(Ui& ui, std::string_view path, std::string_view sentence) {
   if (sentence.empty()) return;
   const std::string text(sentence);
   note_text(ui.fonts.caption, text);
+  const std::string lines = break_lines(ui.fonts.caption, text, ImGui::GetContentRegionAvail().x);
   ImGui::PushFont(ui.fonts.caption);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.theme->bad);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.c_str());
+  ImGui::TextUnformatted(lines.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();
@@ -271,17 +272,17 @@ bool accept(Ui& ui, std::string_view path, const std::string& text, bool editing
       said = trf("'{}' is not accepted: {} is kept. {}", trimmed(text), show(value, o.decimals),
                  range);
     }
-    ui.memory.notices[key] = {said, ui.time_s + kShown_s};
+    ui.memory.notices[key] = {said, show(value, o.decimals), ui.time_s + kShown_s};
     ui.memory.edits.erase(key);
   }
   return value != before;
 }
 
-// What the field has to say about the number typed last; empty after a while.
-std::string_view notice_of(Ui& ui, std::string_view path, bool editing) {
+// What the field has to say about the number typed last; empty after a while or a change.
+std::string_view notice_of(Ui& ui, std::string_view path, bool editing, std::string_view value) {
   const auto notice = ui.memory.notices.find(std::string(path));
   if (notice == ui.memory.notices.end()) return {};
-  if (editing || ui.time_s > notice->second.until_s) {
+  if (editing || ui.time_s > notice->second.until_s || notice->second.value != value) {
     ui.memory.notices.erase(notice);
     return {};
   }
@@ -328,9 +329,10 @@ bool number_field(Ui& ui, std::string_view path, std::string_view label, T& valu
   const bool editing = GImGui->ActiveId == id;
   const auto pending = ui.memory.edits.find(std::string(path));
   const bool invalid = pending != ui.memory.edits.end();
+  const std::string current = show(value, o.decimals);
   const std::string said = invalid && editing ? range_text(o, std::is_integral_v<T>)
-                                              : std::string(notice_of(ui, path, editing));
-  const std::string shown = invalid ? pending->second : show(value, o.decimals);
+                                              : std::string(notice_of(ui, path, editing, current));
+  const std::string shown = invalid ? pending->second : current;
   std::string text = shown;
   const bool hovered = ui.memory.lock.empty() && ImGui::IsMouseHoveringRect(field.min, field.max);
   draw_field(ui, field, hovered, editing, !said.empty());

@@ -61,6 +61,22 @@ bool begins_with_unit(std::string_view text) {
   });
 }
 
+bool is_of_name(unsigned c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Behind the bracket that closes the one at `open`, as in "full((2, 3), 1)"; `open` if the brackets
+// hold more than a short piece of code.
+const char* end_of_call(const char* open, const char* end) {
+  constexpr std::ptrdiff_t kMost = 32;  // bytes
+  int depth = 0;
+  for (const char* at = open; at < end && at - open < kMost && *at != '\n'; ++at) {
+    if (*at == '(') ++depth;
+    if (*at == ')' && --depth == 0) return at + 1;
+  }
+  return open;
+}
+
 unsigned next_character(const char*& at, const char* end) {
   unsigned c = 0;
   at += ImTextCharFromUtf8(&c, at, end);
@@ -78,6 +94,7 @@ std::string divide(ImFont* font, std::string_view text, float width) {
   const char *line = at, *chance = nullptr;  // begin of the line, last place where it may end
   float used = 0, since_chance = 0;          // width of the line, and of its part after `chance`
   unsigned before = '\n', second = '\n';     // the characters before the next one
+  const char* call = at;                     // the end of the last call of a function
   while (at < end) {
     const char* here = at;
     const unsigned c = next_character(at, end);
@@ -86,7 +103,8 @@ std::string divide(ImFont* font, std::string_view text, float width) {
         before == ' ' && (joins_numbers(c) || joins_numbers(second) ||
                           (((second >= '0' && second <= '9') || second == 'k' || second == 'M') &&
                            begins_with_unit({here, static_cast<std::size_t>(end - here)})));
-    if (before != '\n' && may_break(before, c) && !inside_quantity) {
+    if (c == '(' && is_of_name(before) && here >= call) call = end_of_call(here, end);
+    if (before != '\n' && may_break(before, c) && !inside_quantity && here >= call) {
       chance = here, since_chance = 0;
     }
     if (c == '\n') {

@@ -268,7 +268,7 @@ void show_tooltip_beside(Ui& ui, ImVec2 min, ImVec2 max, std::string_view text,
   const float at = GImGui->NavDisableMouseHover ? min.x : ImGui::GetIO().MousePos.x;
   const float x = std::clamp(at, edge, std::max(edge, screen.x - edge - size.x));
   const float below = max.y + ui.px(kAway);
-  const bool fits = below + size.y <= screen.y - edge;
+  const bool fits = side != HintSide::Above && below + size.y <= screen.y - edge;
   show_tooltip(ui, tooltip,
                ImVec2(x, fits ? below : std::max(edge, min.y - ui.px(kAway) - size.y)));
 }

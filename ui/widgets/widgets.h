@@ -92,7 +92,8 @@ void fact(Ui& ui, std::string_view label, std::string_view value, std::string_vi
 void fact(Ui& ui, std::string_view label, const std::string& value, std::string_view hint = {});
 void fact(Ui& ui, std::string_view label, const Maybe<std::string>& value,
           std::string_view hint = {}, float value_at = 0);
-enum class HintSide { Below, Left };  // Left: of an item between others that must stay visible
+// Left: of an item between others that must stay visible. Above: what is below must.
+enum class HintSide { Below, Left, Above };
 // Tooltip of the previous item, shown shortly after the pointer rests on it or the keyboard reaches
 // it. The visible text is recorded as the widget "tooltip". The first line of several is a title
 // unless it ends as a sentence, an empty line starts another paragraph with its own, and the rows
@@ -109,7 +110,9 @@ enum class Tone { Neutral, Accent, Good, Warning, Bad };
 void badge(Ui& ui, std::string_view text, Tone tone = Tone::Neutral);
 
 // --- controls -------------------------------------------------------------------------------
-// Quiet: only its text until the pointer is over it. Link: the same in the colour of links.
+// Quiet: only its text until the pointer is over it. Link: the same in the colour of links; unless
+// it has a width, it is as wide as its text, which texts above and below are aligned with, and what
+// shows that the pointer is over it extends beyond it.
 enum class ButtonKind { Normal, Primary, Danger, Quiet, Link };
 struct ButtonOptions {
   ButtonKind kind = ButtonKind::Normal;
@@ -117,12 +120,15 @@ struct ButtonOptions {
   std::string_view hint = {};  // states the reason when disabled
   float width = 0;             // 0: as wide as the label; < 0: fills
   HintSide hint_side = HintSide::Below;
+  bool small = false;  // 26 units high, with a caption's text
 };
 bool button(Ui& ui, std::string_view path, std::string_view label, const ButtonOptions& = {});
 // Its width in units where the options give none.
 float button_width(const Ui& ui, std::string_view label);
+float small_button_width(const Ui& ui, std::string_view label);
 // `icon` is one of icons.h, which needs no icon font.
-bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint);
+bool icon_button(Ui& ui, std::string_view path, int icon, std::string_view hint,
+                 HintSide side = HintSide::Below);
 // Labels are placed above the control, which fills the width. All return true on change.
 struct NumberOptions {
   double min = -1e300, max = 1e300, step = 1;

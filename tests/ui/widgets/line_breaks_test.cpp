@@ -55,6 +55,19 @@ TEST(LineBreaks, KeepANumberWithItsUnit) {
   EXPECT_EQ(break_lines(font, "2 steps", text_size(font, "steps").x), "2\nsteps") << "not a unit";
 }
 
+TEST(LineBreaks, KeepACallOnOneLine) {
+  test::NullBackend b(1);
+  ImFont* font = b.ui.fonts.caption;
+  const float least = text_size(font, "full((2, 3), 1).").x + 1;
+  for (float width = least; width < 400; width += 7) {
+    const std::string broken = break_lines(
+        font, "create one of that number, as in full((2, 3), 1). Or two (a, b).", width);
+    EXPECT_NE(broken.find("full((2, 3), 1)."), std::string::npos) << broken;
+  }
+  EXPECT_EQ(break_lines(font, "two (a, b)", text_size(font, "two (a,").x + 1), "two (a,\nb)")
+      << "prose";
+}
+
 TEST(LineBreaks, AreKeptByFontTextAndWidth) {
   const ImFont font, other;
   DividedTexts divided;

@@ -91,20 +91,20 @@ void lesson_chooser(const Panel& p, const LessonInfo& shown) {
   const float dots = kDotSide * static_cast<float>(lessons_of(p, shown.track).size());
   const float spare = std::max(0.0F, width_left(p) - 2 * kStep - dots);
   const LessonInfo *before = neighbour_of(p, shown, -1), *after = neighbour_of(p, shown, 1);
-  if (before == nullptr) {
-    ImGui::Dummy({p.ui.px(kStep), p.ui.px(kControlHeight)});
-  } else if (button(p.ui, "learn/previous", tr("Back"),
-                    {.kind = ButtonKind::Link, .hint = tr("The lesson before"), .width = kStep})) {
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  if (before != nullptr && button(p.ui, "learn/previous", tr("Back"),
+                                  {.kind = ButtonKind::Link, .hint = tr("The lesson before")})) {
     show_lesson(p, *before);
   }
-  ImGui::SameLine(0, p.ui.px(spare / 2));
+  ImGui::SetCursorScreenPos({start.x + p.ui.px(kStep + spare / 2), start.y});
   progress_dots(p, shown);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - p.ui.px(kStep));
-  if (button(p.ui, "learn/next", tr("Next"),
+  const char* const next = tr("Next");
+  const float end = std::ceil(text_size(p.ui.fonts.body, next).x);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - end);
+  if (button(p.ui, "learn/next", next,
              {.kind = ButtonKind::Link,
               .enabled = after != nullptr,
-              .hint = after == nullptr ? tr("This is the last lesson") : tr("The next lesson"),
-              .width = kStep})) {
+              .hint = after == nullptr ? tr("This is the last lesson") : tr("The next lesson")})) {
     show_lesson(p, *after);
   }
 }

@@ -32,7 +32,6 @@ constexpr float kRowGap = 8;        // between a device and its figure
 // Closer than the lines of a card.
 constexpr float kAboveCaption = 5, kAboveChange = 8, kAboveLink = 11;
 constexpr float kBetweenCaptions = 3;
-constexpr float kLinkIndent = 14;      // of the label in its button
 constexpr float kMeasureUnits = 200;   // of the button
 constexpr std::size_t kQuestions = 4;  // in a row if they fit
 constexpr float kPaleAlpha = 0.5F;     // of figures that are not final, or of the tour before
@@ -597,7 +596,7 @@ void tile_link(const Panel& p, const Tile& tile) {
   const float end = card->Pos.y + card->Size.y - card->WindowPadding.y;
   const float down = std::max(0.0F, std::floor(end - ui.px(kControlHeight) - pos.y));
   grown_in_card(ui, down);
-  ImGui::SetCursorScreenPos({pos.x - ui.px(kLinkIndent), pos.y + down});
+  ImGui::SetCursorScreenPos({pos.x, pos.y + down});
   const std::string path = fmt::format("tour/{}/link", to_string(tile.question));
   if (!button(ui, path, tr(tile.link), {.kind = ButtonKind::Link})) return;
   p.view.page = tile.page;

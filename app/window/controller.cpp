@@ -99,6 +99,8 @@ void Controller::execute(const Commands& commands) {
           else if constexpr (std::is_same_v<T, SaveText> || std::is_same_v<T, OpenFolderOf> ||
                              std::is_same_v<T, RestartLab>)
             perform(c);
+          else if constexpr (std::is_same_v<T, NoteUnreadable>)
+            model_.note_unreadable(c.statement, c.error);
           else if constexpr (kIsJob<T>) {
             worker_.submit(c);
             ++unfinished_jobs_;

@@ -27,6 +27,7 @@ Json line_json(const ui::LogEntry& line) {
   json["seconds"] = *line.seconds;
   json["page"] = ui::key_of(line.page);
   json["others"] = line.others;
+  if (line.stopped) json["stopped"] = true;
   json["settings"] = line.settings.substr(0, kMostLineBytes);
   // A part of a command line would run something else.
   json["command_line"] = line.command_line.size() <= kMostLineBytes ? line.command_line : "";
@@ -48,6 +49,7 @@ std::optional<ui::LogEntry> line_from(const Json& json) {
     line.seconds = json["seconds"].get<double>();
     line.page = ui::page_named(json.at("page").get<std::string>()).value_or(ui::Page::Log);
     line.others = json.at("others").get<double>();
+    line.stopped = json.value("stopped", false);
     line.settings = json.at("settings").get<std::string>();
     line.command_line = json.at("command_line").get<std::string>();
     return line;

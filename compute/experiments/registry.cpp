@@ -140,7 +140,12 @@ struct Title {
   std::string operator()(const AddTensors&) const { return tr("Add two tensors"); }
   std::string operator()(const FreeTensor&) const { return tr("Free a tensor"); }
   std::string operator()(const RunTensorCode& c) const {
-    return c.statements.size() == 1 ? c.statements.front().text : tr("Tensor statements");
+    constexpr std::size_t kMost = 80;  // bytes
+    std::string all;
+    for (const TensorStatement& statement : c.statements) {
+      all.append(all.empty() ? "" : "; ").append(statement.text);
+    }
+    return c.statements.size() == 1 || all.size() <= kMost ? all : tr("Tensor statements");
   }
   std::string operator()(const StartLesson& c) const {
     return trf("Lesson \"{}\"", lesson_title(c.lesson));

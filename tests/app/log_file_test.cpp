@@ -32,6 +32,7 @@ TEST(LogFile, BringsLinesBack) {
   log[1].seconds = 12.5;
   log[1].page = ui::Page::Matmul;
   log[1].others = 0.12;
+  log[1].stopped = true;
   log[1].settings = "Sizes 64";
   log[1].command_line = "device-lab matmul --sizes 64";
   write_log(file, log);
@@ -48,6 +49,7 @@ TEST(LogFile, BringsLinesBack) {
   EXPECT_EQ(end.seconds, 12.5);
   EXPECT_EQ(end.page, ui::Page::Matmul);
   EXPECT_EQ(end.others, 0.12);
+  EXPECT_TRUE(end.stopped);
   EXPECT_EQ(end.settings, "Sizes 64");
   EXPECT_EQ(end.command_line, "device-lab matmul --sizes 64");
 }

@@ -64,9 +64,28 @@ std::string unsteady_figures(const TourResults& results) {
                                     : trf("{} figures unsteady", names.size());
 }
 
+// "cpu:0 118 GFLOP/s, cpu:1 117 GFLOP/s", of many devices the first; the figure in the headline of
+// the page. Empty without several.
+std::string peaks_of(const TourResults& results) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> peaks;
+  for (const Device device : devices_of(results)) {
+    const TourFigure* peak = results.find(device, TourQuestion::Peak);
+    if (peak == nullptr || !peak->missing.empty()) continue;
+    peaks.push_back(fmt::format("{} {}", lab::to_string(device), value_text(*peak)));
+  }
+  if (peaks.size() < 2) return "";
+  if (peaks.size() <= kMostNamed) return fmt::format("{}", fmt::join(peaks, tr(", ")));
+  return trf("{}; {} more devices measured", peaks.front(), peaks.size() - 1);
+}
+
 }  // namespace
 
 std::string result_of(const TourResults& results) {
+  if (std::string peaks = peaks_of(results); !peaks.empty()) {
+    const std::string unsteady = unsteady_figures(results);
+    return unsteady.empty() ? peaks : peaks + "; " + unsteady;
+  }
   std::string first;
   std::vector<std::string> others;
   for (const Device device : devices_of(results)) {

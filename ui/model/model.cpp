@@ -1,5 +1,7 @@
 #include "ui/model/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <type_traits>
@@ -8,6 +10,7 @@
 
 #include "compute/core/events/program_text.h"
 #include "compute/core/language.h"
+#include "compute/core/printable.h"
 #include "compute/core/units.h"
 #include "ui/model/job_result.h"
 #include "ui/model/job_settings.h"
@@ -294,7 +297,11 @@ void Model::on(const Event& e, const Progress& p) {
 }
 
 void Model::on(const Event& e, const LogLine& p) {
-  if (job_ && job_->id == e.job && p.severity == Severity::Info) state_of(job_->page).said = p.text;
+  if (job_ && job_->id == e.job && p.severity == Severity::Info) {
+    state_of(job_->page).said = p.text;
+    // The line of the job's end says it, or of the jobs that a tour consists of, nothing does.
+    if (job_->page == Page::Memory || job_->page == Page::Tour) return;
+  }
   add_log(e.job, p.severity, p.text);
 }
 
@@ -398,6 +405,17 @@ void Model::finish_statements(const JobFinished& p) {
   TensorResult failed;
   failed.statement = code->statements[statements_run_].text;
   add_statement({std::move(failed), p.error});
+}
+
+void Model::note_unreadable(const std::string& statement, std::string error) {
+  // The parser repeats the statement, which is shown beside its error.
+  const std::string repeated = fmt::format("'{}', ", printable(statement));
+  if (error.starts_with(repeated)) error.erase(0, repeated.size());
+  TensorResult unreadable;
+  unreadable.statement = statement;
+  LogEntry& entry = add_log(0, Severity::Error, trf("{} failed: {}", statement, error));
+  entry.brief = trf("{} failed", statement);
+  add_statement({std::move(unreadable), std::move(error)});
 }
 
 void Model::on(const Event&, const LessonInfo& p) {
@@ -595,12 +613,17 @@ std::string Model::result_of_lesson() {
 std::string Model::result_of_statements() {
   if (statements_run_ == 0) return state(Page::Memory).said;
   const TensorResult& last = statements_.back().result;
-  return last.tensor ? describe(last) : last.answer;
+  return last.tensor ? summary_of(last) : last.answer;
 }
 
-// The status bar shows what a statement made, and nothing of long results, which are on their page.
-std::string Model::brief_end(JobId job, const std::string& result, bool unsteady) const {
-  if (job_->page == Page::Memory) return result;
+// "X = ones(2, 3): 24 B on cpu:0"; what a job of the form reports is a sentence of its own.
+std::string Model::end_of_statements(const std::string& result) const {
+  if (result.empty()) return trf("{} done", job_->title);
+  return statements_run_ == 0 ? result : fmt::format("{}: {}", job_->title, result);
+}
+
+// The status bar shows nothing of long results, which are on their page.
+std::string Model::brief_end(JobId job, bool unsteady) const {
   const std::string& title = job_->title;
   if (job_->page != Page::Tour && job_->page != Page::Learn) return {};
   if (warned(job)) return trf("{} done with warnings", title);
@@ -613,14 +636,19 @@ std::string Model::brief_end(JobId job, const std::string& result, bool unsteady
 }
 
 void Model::add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady) {
-  const std::string brief = p.outcome == Outcome::Done ? brief_end(job, result, unsteady) : "";
+  std::string brief = p.outcome == Outcome::Done ? brief_end(job, unsteady) : "";
+  const auto& command = state(job_->page).command;
+  if (p.outcome == Outcome::Failed && command && std::holds_alternative<RunTensorCode>(*command)) {
+    brief = trf("{} failed", job_->title);  // the history says why
+  }
   const auto add = [&](Severity severity, std::string text) {
     LogEntry& entry = add_log(job, severity, std::move(text));
     entry.brief = brief;
     entry.seconds = p.seconds;
     entry.page = job_->page;
     entry.others = state(job_->page).others;
-    if (const auto& command = state(job_->page).command) {
+    entry.stopped = p.outcome == Outcome::Cancelled;
+    if (command) {
       entry.settings = settings_text(*command);
       entry.command_line = command_line_of(*command, machine_);
       if (can_be_repeated(*command)) entry.command = std::make_shared<const JobCommand>(*command);
@@ -633,6 +661,7 @@ void Model::add_end(JobId job, const JobFinished& p, const std::string& result, 
                                           ? trf("{} done with warnings", job_->title)
                                           : trf("{} done with warnings: {}", job_->title, result));
       }
+      if (job_->page == Page::Memory) return add(Severity::Info, end_of_statements(result));
       return add(
           unsteady ? Severity::Warning : Severity::Info,
           result.empty() ? trf("{} done", job_->title) : trf("{} done: {}", job_->title, result));

@@ -93,6 +93,7 @@ struct LogEntry {
   std::string command_line = {};                   // as command_line_of()
   std::shared_ptr<const JobCommand> command = {};  // sent again to run the job again
   bool earlier = false;                            // of an earlier session
+  bool stopped = false;                            // on request
 };
 
 // The kinds of runs whose results a page keeps apart, so that one never replaces another's.
@@ -176,6 +177,9 @@ class Model {
     std::int64_t number = 0;  // of files saved so far
   };
   const SavedFile& saved() const { return saved_; }
+
+  // Adds a statement that cannot be read to statements() and the log, with the parser's error.
+  void note_unreadable(const std::string& statement, std::string error);
 
   // Reason why a requested restart of the program failed; empty if none was requested.
   void refuse_restart(std::string why) { restart_refusal_ = std::move(why); }
@@ -293,7 +297,9 @@ class Model {
   void add_end(JobId job, const JobFinished& p, const std::string& result, bool unsteady);
   LogEntry& add_log(JobId job, Severity severity, std::string text);
   // LogEntry::brief of a job that is done.
-  std::string brief_end(JobId job, const std::string& result, bool unsteady) const;
+  std::string brief_end(JobId job, bool unsteady) const;
+  // The line of a job of the Memory page that is done.
+  std::string end_of_statements(const std::string& result) const;
   bool warned(JobId job) const;  // whether the log holds a warning of the job
   bool diverged(JobId job) const;
   void evict_old_runs();

@@ -5,6 +5,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "compute/core/language.h"
 #include "ui/page.h"
+#include "ui/pages/form_devices.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
@@ -68,7 +70,16 @@ void draw_help_overlay(const Panel& p) {
   Ui& ui = p.ui;
   title(ui, tr("Keyboard and mouse"));
   ImGui::Dummy({1, ui.px(4)});
+  // Where the window is low, the list scrolls and the button stays in sight.
+  constexpr float kAround = 200;  // units, with two lines of the sentence below the list
+  const float most = ui.px(std::max(80.0F, ImGui::GetIO().DisplaySize.y / ui.scale - kAround));
+  const auto known = ui.memory.card_heights.find("help/keys");
+  const float wanted = known == ui.memory.card_heights.end() ? most : ui.px(known->second);
+  ImGui::BeginChild("help/keys", {0, std::ceil(std::min(wanted, most))}, false,
+                    ImGuiWindowFlags_NavFlattened);
   for (const auto& [keys, meaning] : shortcuts()) fact(ui, meaning, keys);
+  end_scroll(ui, "help/keys");
+  record_item(ui, "help/keys", "list");
   ImGui::Dummy({1, ui.px(4)});
   muted(ui, tr("Hover over any value to see what was measured, how often, and its spread."));
   if (button(ui, "help/close", tr("Close"), {.kind = ButtonKind::Primary, .hint = "Esc"})) {
@@ -88,8 +99,8 @@ void draw_cancel_dialog(const Panel& p) {
   body(ui, running);
   record_item(ui, "confirm/text", "text", running);
   ImGui::Dummy({1, ui.px(4)});
-  // First, so that Enter presses it.
-  if (button(ui, "confirm/keep", tr("Keep it running"), {.hint = "Esc"})) {
+  // First, so that Enter presses it; without a hint, which would be open from the start.
+  if (button(ui, "confirm/keep", tr("Keep it running"))) {
     p.view.confirm_cancel = false;
   }
   ImGui::SameLine(0, ui.px(8));
@@ -108,6 +119,21 @@ std::string emulation_text(int gpus) {
       gpus, gpus - 1);
 }
 
+// What becomes of the cores.
+void split_text(const Panel& p, int devices) {
+  const std::size_t cores = cpu_cores(p);
+  const bool shared = cores > 0 && static_cast<std::size_t>(devices) > cores;
+  const std::string text =
+      shared ? trf("The devices cpu:0 to cpu:{} share {} cores, so that work on one slows others. "
+                   "For this, the program restarts, which takes about a second.",
+                   devices - 1, cores)
+             : trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
+                   "restarts, which takes about a second.",
+                   devices, devices - 1);
+  body(p.ui, text);
+  record_item(p.ui, "restart/cores", "text", text);
+}
+
 // Asks for confirmation before the program restarts.
 void draw_restart_dialog(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
@@ -118,11 +144,7 @@ void draw_restart_dialog(const Panel& p) {
         devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
   if (wish.emulated_gpus) body(ui, emulation_text(*wish.emulated_gpus));
   if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
-  if (devices > 1) {
-    body(ui, trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
-                 "restarts, which takes about a second.",
-                 devices, devices - 1));
-  }
+  if (devices > 1) split_text(p, devices);
   if (p.view.forms.learn.resume) {
     body(ui, tr("It then continues in this lesson and measures it."));
   }

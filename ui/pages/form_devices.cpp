@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -12,6 +13,14 @@ namespace lab::ui {
 int cpu_devices_now(const Panel& p) {
   return static_cast<int>(
       std::ranges::count_if(p.model.devices(), [](Device d) { return d.kind == DeviceKind::Cpu; }));
+}
+
+std::size_t cpu_cores(const Panel& p) {
+  std::set<int> cores;
+  for (const DeviceInfo& info : p.model.machine().devices) {
+    if (info.device.kind == DeviceKind::Cpu) cores.insert(info.cores.begin(), info.cores.end());
+  }
+  return cores.size();
 }
 
 std::string split_label(int devices) {
@@ -24,27 +33,18 @@ int devices_to_split_into(const Panel& p) {
   return std::max(2, static_cast<int>(p.view.forms.devices.cpu_devices));
 }
 
-void split_cpu_button(const Panel& p, std::string_view page, int devices, ButtonKind kind,
-                      std::string_view label) {
-  const std::string path = fmt::format("{}/split", page);
-  const std::string usual = split_label(devices);
-  const bool clicked =
-      button(p.ui, path, label.empty() ? std::string_view(usual) : label,
-             {.kind = kind,
-              .hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
-              .width = -1});
-  if (clicked) {
-    p.view.confirm_restart = RestartLab{.cpu_devices = devices};
-  }
-  error_box(p.ui, path + "/refused", p.model.restart_refusal());
-}
-
 void offer_split(const Panel& p, std::string_view page, std::string_view sentence) {
   const int devices = devices_to_split_into(p);
   if (devices == 0) return;
   muted(p.ui, sentence);
   record_item(p.ui, fmt::format("{}/split_cores", page), "text", sentence);
-  split_cpu_button(p, page, devices);
+  const std::string path = fmt::format("{}/split", page);
+  if (button(p.ui, path, split_label(devices),
+             {.hint = tr("Restarts the lab, which takes about a second, and returns to this page"),
+              .width = -1})) {
+    p.view.confirm_restart = RestartLab{.cpu_devices = devices};
+  }
+  error_box(p.ui, path + "/refused", p.model.restart_refusal());
 }
 
 std::string untimed_text(const MachineInfo& machine) {

@@ -1,6 +1,7 @@
 #pragma once
 // What forms offer and say about the machine's devices: splitting the CPU into several, and which
 // devices are left out. For use inside ui/pages only.
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,20 +10,17 @@
 namespace lab::ui {
 
 int cpu_devices_now(const Panel& p);
-
-// A button that divides the cores into `devices` devices, or joins them into one: after a
-// confirmation the program restarts and opens the same page. Recorded as "<page>/split".
-// `label` replaces the usual one.
-void split_cpu_button(const Panel& p, std::string_view page, int devices,
-                      ButtonKind kind = ButtonKind::Normal, std::string_view label = {});
+// The cores, or hardware threads, of all CPU devices together; 0 if unknown.
+std::size_t cpu_cores(const Panel& p);
 
 // How many devices to split the CPU into, where a single CPU device has several cores and there is
 // no other device that can be measured; otherwise 0.
 int devices_to_split_into(const Panel& p);
 std::string split_label(int devices);  // "Split the CPU into 2 devices", "Join the CPU's cores"
 
-// split_cpu_button() below a sentence that says what several devices are needed for; draws nothing
-// if devices_to_split_into() is 0.
+// Below a sentence that says what several devices are needed for, a button that divides the cores
+// into devices_to_split_into(): after a confirmation the program restarts and opens the same page.
+// Recorded as "<page>/split"; draws nothing if that number is 0.
 void offer_split(const Panel& p, std::string_view page, std::string_view sentence);
 
 // "emu:0, emu:1: emulated: right, not fast; never timed": the devices that a measurement leaves

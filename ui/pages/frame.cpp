@@ -85,7 +85,7 @@ std::string language_hint(const Panel& p) {
 void rail_foot(const Panel& p) {
   const bool dark = p.view.mode == ThemeMode::Dark;
   if (icon_button(p.ui, "rail/theme", dark ? kIconSun : kIconMoon,
-                  dark ? tr("Light theme, Ctrl+T") : tr("Dark theme, Ctrl+T"))) {
+                  dark ? tr("Light theme, Ctrl+T") : tr("Dark theme, Ctrl+T"), HintSide::Above)) {
     p.view.mode = dark ? ThemeMode::Light : ThemeMode::Dark;
   }
   if (!p.narrow()) ImGui::SameLine(0, p.ui.px(8));
@@ -94,7 +94,7 @@ void rail_foot(const Panel& p) {
     p.view.language = static_cast<Language>(chosen);
   }
   if (!p.narrow()) ImGui::SameLine(0, p.ui.px(8));
-  if (icon_button(p.ui, "rail/help", kIconHelp, tr("Keyboard shortcuts, F1"))) {
+  if (icon_button(p.ui, "rail/help", kIconHelp, tr("Keyboard shortcuts, F1"), HintSide::Above)) {
     p.view.help_open = !p.view.help_open;
   }
 }
@@ -133,7 +133,6 @@ struct Chip {
   Device device;
   std::string path, name, busy, memory, text;
   ImU32 color = 0;
-  bool has_memory = false;  // has room for `memory`, even if that is empty now
 };
 
 Chip device_chip(const Panel& p, Device device) {
@@ -147,8 +146,8 @@ Chip device_chip(const Panel& p, Device device) {
   if (is_timed(device)) {
     chip.busy = last.utilisation ? fmt::format("{:.0f} %", 100 * *last.utilisation) : "N/A";
   }
-  if (used > 0) chip.memory = format_bytes(used);
-  chip.has_memory = used > 0 || p.model.job();
+  // That of a CPU device is in the tooltip, so that no chip moves when a job takes some.
+  if (device.kind != DeviceKind::Cpu) chip.memory = format_bytes(used);
   chip.text = chip.name;
   if (last.utilisation) {
     chip.text += std::string("\n") +
@@ -172,7 +171,7 @@ float busy_width(const Ui& ui, const Chip& chip) {
 }
 
 float memory_width(const Ui& ui, const Chip& chip) {
-  if (!chip.has_memory) return 0;
+  if (chip.memory.empty()) return 0;
   ImFont* font = ui.fonts.caption;
   return ui.px(8) + std::max(text_size(font, "8888 MiB").x, text_size(font, chip.memory).x);
 }
@@ -384,13 +383,14 @@ bool shows_newest_line(const Panel& p) {
 Face face_of(const Panel& p) {
   const Theme& theme = *p.ui.theme;
   if (p.model.job()) return {paused(p) ? kIconPause : kIconPlay, theme.accent};
-  const Severity last = shows_newest_line(p) ? p.model.log().back().severity : Severity::Info;
-  switch (last) {
+  if (!shows_newest_line(p)) return {kIconCheck, theme.muted};
+  const LogEntry& last = p.model.log().back();
+  switch (last.severity) {
     case Severity::Error: return {kIconError, theme.bad};
     case Severity::Warning: return {kIconWarning, theme.warning};
     case Severity::Info: break;
   }
-  return {kIconCheck, theme.muted};
+  return {last.stopped ? kIconStop : kIconCheck, theme.muted};
 }
 
 std::string text_of(const Panel& p) {

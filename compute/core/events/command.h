@@ -387,6 +387,12 @@ struct OpenFolderOf {
   std::string file;
 };
 
+// Notes a tensor statement that cannot be read, in the history of statements and in the log.
+struct NoteUnreadable {
+  std::string statement;
+  std::string error;
+};
+
 // Shuts the program down cleanly and restarts it with the same arguments: a lost GPU can be
 // recovered only in a new process. With `wake_gpus`, sleeping GPUs are woken for use.
 struct RestartLab {
@@ -399,7 +405,7 @@ using Command =
     std::variant<StartTransfers, StartMatmul, StartTraining, StartScaling, MakeTensor, CopyTensor,
                  AddTensors, FreeTensor, RunTensorCode, StartLesson, CompareClass, StartTour,
                  FetchData, CancelJob, PauseJob, ResumeJob, StopAfterEpoch, ChangeTraining,
-                 SavePlotPng, SaveText, OpenFolderOf, RestartLab>;
+                 SavePlotPng, SaveText, OpenFolderOf, NoteUnreadable, RestartLab>;
 using Commands = std::vector<Command>;
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is

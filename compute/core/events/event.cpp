@@ -41,25 +41,40 @@ std::vector<std::string> grid_lines(const ValueGrid& grid) {
   return lines;
 }
 
+namespace {
+
+// The time of a copy, and other names of the storage, each after `separator`.
+std::string remarks_on(const TensorResult& result, std::string_view separator) {
+  std::string text;
+  if (result.copy_s) {
+    constexpr std::int64_t kRated = 64 << 10;  // bytes; smaller copies only show what a call costs
+    const std::int64_t bytes = result.tensor->bytes;
+    const std::string seconds = format_seconds(*result.copy_s);
+    text.append(separator).append(
+        bytes < kRated
+            ? trf("copied in {}, including first use of new memory", seconds)
+            : trf("copied in {} ({}), including first use of new memory", seconds,
+                  format_si(static_cast<double>(bytes) / std::max(*result.copy_s, 1e-9), "B/s")));
+  }
+  if (!result.aliases.empty()) {
+    text.append(separator).append(trf("same storage as {}", fmt::join(result.aliases, ", ")));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string describe(const TensorResult& result) {
   if (!result.tensor) return {};
   const TensorInfo& x = *result.tensor;
-  std::string text = fmt::format("{}  {}  [{}]  {}", to_string(x.device), to_string(x.dtype),
-                                 fmt::join(x.shape, ","), format_bytes(x.bytes));
-  if (result.copy_s) {
-    constexpr std::int64_t kRated = 64 << 10;  // bytes; smaller copies only show what a call costs
-    const std::string seconds = format_seconds(*result.copy_s);
-    text +=
-        "  " + (x.bytes < kRated
-                    ? trf("copied in {}, including first use of new memory", seconds)
-                    : trf("copied in {} ({}), including first use of new memory", seconds,
-                          format_si(static_cast<double>(x.bytes) / std::max(*result.copy_s, 1e-9),
-                                    "B/s")));
-  }
-  if (!result.aliases.empty()) {
-    text += "  " + trf("same storage as {}", fmt::join(result.aliases, ", "));
-  }
-  return text;
+  return fmt::format("{}  {}  [{}]  {}{}", to_string(x.device), to_string(x.dtype),
+                     fmt::join(x.shape, ","), format_bytes(x.bytes), remarks_on(result, "  "));
+}
+
+std::string summary_of(const TensorResult& result) {
+  if (!result.tensor) return {};
+  const TensorInfo& x = *result.tensor;
+  return trf("{} on {}", format_bytes(x.bytes), to_string(x.device)) + remarks_on(result, ", ");
 }
 
 const char* to_string(TransferMover mover) {

@@ -468,6 +468,8 @@ struct TensorResult {
 };
 // Device, dtype, shape and size, then the time of the copy and the aliases; empty without a tensor.
 std::string describe(const TensorResult& result);
+// The same without dtype and shape, in a sentence's words: "24 B on cpu:0".
+std::string summary_of(const TensorResult& result);
 
 // All live buffers of the process, sent after each change made on the Memory page and periodically
 // while a job runs.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -396,6 +397,12 @@ TensorStatement parse_tensor_statement(std::string_view text) {
   }
   if (!in.at_end()) in.fail(tr("expected the end of the statement"));
   return statement;
+}
+
+bool is_tensor_name(std::string_view name) {
+  const auto part_of_name = [](char c) { return is_name_start(c) || is_digit(c); };
+  return !name.empty() && is_name_start(name.front()) && std::ranges::all_of(name, part_of_name) &&
+         name != "del";
 }
 
 TypedValues parse_typed_values(std::string_view text) {

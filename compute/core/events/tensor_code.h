@@ -23,6 +23,9 @@ namespace lab {
 // Throws Error(Usage) with the position of the fault and what was expected there.
 TensorStatement parse_tensor_statement(std::string_view text);
 
+// Whether statements can use a tensor of this name.
+bool is_tensor_name(std::string_view name);
+
 struct TypedValues {
   std::vector<std::int64_t> shape;
   std::vector<double> values;

@@ -95,13 +95,13 @@ class MakeTensorJob final : public Experiment {
     MakeTensor named = request_;
     if (named.name.empty()) named.name = ctx.tensors().next_name();
     Tensor x = created(ctx, named, ctx.machine().at(named.device));
-    const TensorId id = ctx.tensors().add(x, named.name);
-    ctx.emit(LogLine{Severity::Info, created_text(ctx.tensors().name(id), x)});
+    ctx.tensors().assign(named.name, x);
+    ctx.emit(LogLine{Severity::Info, created_text(named.name, x)});
     ctx.emit(list_tensors(ctx.machine()));
   }
 
  private:
-  const MakeTensor request_;
+  const MakeTensor request_;  // replaces a tensor of its name, as X = ones(2) does
 };
 
 class CopyTensorJob final : public Experiment {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,70 @@ TEST(DevicesPage, WarnsOfMoreDevicesThanCores) {
             "9 devices share 4 cores: work on one slows the others.");
 }
 
+TEST(DevicesPage, TakesAsManyDevicesAsTheChapterOrTheCores) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 1400});  // of two cores each
+  lab.open(Page::Devices);
+  lab.click("devices/cpu_devices");
+  lab.type("99");
+  lab.click("devices/machine");
+  EXPECT_EQ(lab.backend.find("devices/cpu_devices")->value, "16");
+  lab.click("devices/split");
+  EXPECT_EQ(lab.backend.find("restart/cores")->label,
+            "The devices cpu:0 to cpu:15 share 4 cores, so that work on one slows others. For "
+            "this, the program restarts, which takes about a second.");
+  lab.click("restart/no");
+  lab.click("devices/cpu_devices");
+  lab.type("4");
+  lab.click("devices/split");
+  EXPECT_TRUE(lab.backend.find("restart/cores")->label.starts_with("The cores are divided among 4"))
+      << "one core each";
+}
+
+TEST(DevicesPage, TheRestartButtonIsBesideTheField) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 720});
+  lab.open(Page::Devices);
+  const WidgetRect field = *lab.backend.find("devices/cpu_devices"),
+                   button = *lab.backend.find("devices/split");
+  EXPECT_FLOAT_EQ(field.min.y, button.min.y);
+  EXPECT_FALSE(button.enabled);
+  EXPECT_EQ(lab.tooltip_of("devices/split"), "Change the number of CPU devices first");
+  lab.click("devices/cpu_devices/more");
+  EXPECT_TRUE(lab.backend.find("devices/split")->enabled);
+  EXPECT_EQ(lab.backend.find("devices/split")->min.y, button.min.y) << "nothing moves";
+  EXPECT_TRUE(lab.backend.find("devices/restart")->label.starts_with("Now 2 devices. "));
+}
+
+TEST(DevicesPage, TheCurveOfTheSelectedDeviceIsWider) {
+  Lab lab(ui::Model(machine_of(2)), 1, {1280, 720});
+  for (int second = 1; second <= 60; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), second, 0.5);
+    one.devices[1].utilisation = 0.25;
+    lab.model.apply(event(0, second, one));
+  }
+  lab.open(Page::Devices);
+  // Of a level curve: how much of the height it takes.
+  const auto height = [&] {
+    const WidgetRect plot = *lab.backend.find("devices/plot");
+    const ImU32 color = ui::device_color(*lab.backend.ui.theme, cpu(1));
+    float least = plot.max.y, most = plot.min.y;
+    const ImDrawData& drawn = *ImGui::GetDrawData();
+    for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
+      for (const ImDrawVert& v : list->VtxBuffer) {
+        const float middle = (plot.min.y + plot.max.y) / 2;  // below the legend
+        if (v.col != color || v.pos.x < plot.min.x || v.pos.y < middle || v.pos.y > plot.max.y) {
+          continue;
+        }
+        least = std::min(least, v.pos.y);
+        most = std::max(most, v.pos.y);
+      }
+    }
+    return most - least;
+  };
+  const float other = height();
+  lab.click("devices/list/cpu:1");
+  EXPECT_GT(height(), other + 0.9F);
+}
+
 TEST(DevicesPage, ProgramsAreNotReadForPagesWhileTheCoresAreIdle) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty));
   lab.open(Page::Matmul);
@@ -287,9 +352,9 @@ TEST(DevicesPage, TheClockOfAVirtualMachineIsNominal) {
     lab.open(Page::Devices);
     return lab.backend.find("devices/cpu:0/clock")->value;
   };
-  EXPECT_EQ(clock(), "2900 MHz");
+  EXPECT_EQ(clock(), "2.90 GHz");
   machine.devices.front().virtual_machine = true;
-  EXPECT_EQ(clock(), "2900 MHz, nominal");
+  EXPECT_EQ(clock(), "2.90 GHz, nominal");
 }
 
 TEST(DevicesPage, CoresAreNamedInRanges) {

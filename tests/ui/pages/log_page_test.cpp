@@ -80,7 +80,7 @@ TEST(LogPage, CountsTheLinesOfEachKindThatItShows) {
 
 TEST(LogPage, TellsWhatAJobMeasured) {
   const std::vector<std::pair<Page, std::string>> results = {
-      {Page::Tour, ": cpu:0 187 GFLOP/s, "},
+      {Page::Tour, ": cpu:0 187 GFLOP/s"},
       {Page::Transfers, ": copies of "},
       {Page::Matmul, ": 320 GFLOP/s by The rung simd at N = 1024 on cpu:0"},
       {Page::Scaling, ": 1.94 times as fast on 2 devices"}};
@@ -133,11 +133,12 @@ TEST(LogPage, TellsWhatEveryKindOfJobFound) {
   made.statement = "X = ones(2, 3)";
   made.tensor.emplace();
   made.tensor->shape = {2, 3};
+  made.tensor->bytes = 24;
   EXPECT_EQ(
       last_line(RunTensorCode{{parse_tensor_statement(made.statement)}}, {made}, Outcome::Done),
-      "Job done: " + describe(made));
+      "Job: 24 B on cpu:0");
   EXPECT_EQ(last_line(MakeTensor{}, {LogLine{Severity::Info, "Created X on cpu:0"}}, Outcome::Done),
-            "Job done: Created X on cpu:0");
+            "Created X on cpu:0");
   LessonDone done;
   done.sentence = "Two products took half the time.";
   StartLesson lesson;
@@ -231,6 +232,38 @@ TEST(LogPage, AStopOnRequestIsNoWarning) {
   model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
   model.apply(event(1, 2, JobFinished{Outcome::Cancelled, 1, ""}));
   EXPECT_EQ(model.log().back().severity, Severity::Info);
+}
+
+TEST(LogPage, AStoppedJobHasAMarkOfItsOwn) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(1, 2, JobFinished{Outcome::Cancelled, 1, ""}));
+  model.apply(event(2, 3, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(2, 4, JobFinished{Outcome::Done, 1, ""}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_EQ(lab.backend.find("log/line/0")->value, "info");
+  EXPECT_EQ(lab.backend.find("log/line/1")->value, "stopped");
+}
+
+TEST(LogPage, TheJobsOfATourLeaveNoNotes) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
+  model.apply(event(1, 2, LogLine{Severity::Info, "convolution algorithms: direct"}));
+  EXPECT_TRUE(model.log().empty());
+  model.apply(event(1, 3, LogLine{Severity::Warning, "the clock was throttled"}));
+  EXPECT_EQ(model.log().size(), 1U);
+}
+
+TEST(LogPage, ATourOfSeveralDevicesNamesTheirPeaks) {
+  ui::Model model(machine_of(2));
+  model.apply(event(1, 1, JobStarted{"Tour", StartTour{}}));
+  for (const Device device : {cpu(0), cpu(1)}) {
+    model.apply(event(1, 2, tour_figure(device, TourQuestion::Peak)));
+    model.apply(event(1, 2, tour_figure(device, TourQuestion::Bandwidth)));
+  }
+  model.apply(event(1, 3, JobFinished{}));
+  EXPECT_EQ(model.log().back().text, "Tour done: cpu:0 187 GFLOP/s, cpu:1 187 GFLOP/s");
 }
 
 TEST(LogPage, SaysThatATrainingIsPaused) {
@@ -341,7 +374,7 @@ TEST(LogPage, ClearsAFilterThatLeavesNothing) {
   EXPECT_FALSE(lab.visible("log/clear_filter"));
   lab.view.forms.log.filter = "no such line";
   lab.view.forms.log.warning = false;
-  lab.frames(2);
+  lab.frames(6);
   lab.click("log/clear_filter");
   lab.frames(2);
   EXPECT_FALSE(lines_of(lab).empty());

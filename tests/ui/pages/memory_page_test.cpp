@@ -80,9 +80,7 @@ TEST(MemoryPage, SaysWhatTheCopyCost) {
   lab.model.apply(event(1, 2, LogLine{Severity::Info, "Copied X1 to cpu:1 in 1.00 ms"}));
   lab.model.apply(event(1, 3, JobFinished{}));
   lab.open(Page::Memory);
-  const ui::WidgetRect* said = lab.backend.ui.widgets.find("memory/said");
-  ASSERT_NE(said, nullptr);
-  EXPECT_EQ(said->label, "Copied X1 to cpu:1 in 1.00 ms");
+  EXPECT_EQ(lab.backend.find("memory/tensors")->value, "Copied X1 to cpu:1 in 1.00 ms");
 }
 
 TEST(MemoryPage, TheSeedRisesWithEachTensor) {
@@ -182,7 +180,7 @@ TEST(MemoryPage, AFailedStatementStaysInTheHistoryWithItsError) {
   lab.model.apply(event(2, 5, made));
   lab.model.apply(event(2, 6, JobFinished{}));
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("memory/result/1/error")->label, "no tensor is named Y")
+  EXPECT_EQ(lab.backend.find("memory/result/1/error")->label, "No tensor is named Y.")
       << "still there after the next statement";
 }
 
@@ -225,7 +223,7 @@ TEST(MemoryPage, AnExampleCreatesOnlyWhatIsMissing) {
 TEST(MemoryPage, ShowsHowTheSizeOfATensorComesAbout) {
   Lab lab(Model(machine_of(1)), 1, {1280, 1000});
   lab.open(Page::Memory);
-  EXPECT_EQ(lab.backend.find("memory/size")->label, "Elements: 1,048,576 x 4 B = 4.00 MiB");
+  EXPECT_EQ(lab.backend.find("memory/size")->label, "1,048,576 elements × 4 B\n= 4.00 MiB");
   lab.view.forms.memory.shape = "1000000,1000000";
   lab.frames(2);
   EXPECT_EQ(lab.backend.find("memory/form_error")->label,
@@ -314,29 +312,132 @@ TEST(MemoryPage, RecallsEarlierStatements) {
   EXPECT_EQ(field, "abcd") << "the field keeps the keyboard";
 }
 
-TEST(MemoryPage, ExplainsAFailedStatementOnceAndUntilItIsEdited) {
-  Lab lab(Model(machine_of(2)), 1, {1280, 1000});
+TEST(MemoryPage, ExplainsAFailedStatementOnceAndMovesNothing) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 720});
   lab.open(Page::Memory);
   RunTensorCode code;
   code.statements.push_back(parse_tensor_statement("Z = X + Y"));
   lab.view.forms.memory.statement = "Z = X + Y";
   lab.frames(3);
-  const float top = lab.backend.find("memory/statements")->min.y;
+  const ui::WidgetRect card = *lab.backend.find("memory/statements");
+  const float example = lab.backend.find("memory/example/0")->min.y;
+  const auto unmoved = [&] {
+    const ui::WidgetRect* now = lab.backend.find("memory/statements");
+    return now->min.y == card.min.y && now->max.y == card.max.y &&
+           lab.backend.find("memory/example/0")->min.y == example;
+  };
   lab.click("memory/run_statement");
-  lab.model.apply(event(1, 1, JobStarted{"Statements", code}));
+  lab.model.apply(event(1, 1, JobStarted{"Z = X + Y", code}));
   lab.model.apply(
       event(1, 2, JobFinished{Outcome::Failed, 0, "no tensor is named X", Errc::NotFound}));
   lab.frames(3);
-  EXPECT_EQ(lab.backend.find("memory/statement_error")->label, "No tensor is named X.");
-  EXPECT_TRUE(lab.visible("memory/example/0"));
+  EXPECT_EQ(lab.backend.find("memory/result/0/error")->label, "No tensor is named X.");
   EXPECT_FALSE(lab.visible("memory/error"));
-  EXPECT_EQ(lab.backend.find("status/job")->label, "Ready");
-  EXPECT_EQ(lab.backend.find("memory/statements")->min.y, top) << "nothing moves";
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Z = X + Y failed");
+  EXPECT_TRUE(unmoved());
   lab.view.forms.memory.statement = "Z = X";
   lab.frames(3);
-  EXPECT_FALSE(lab.visible("memory/statement_error"));
-  EXPECT_FALSE(lab.visible("memory/error")) << "the results explain it";
-  EXPECT_EQ(lab.backend.find("memory/statements")->min.y, top) << "nothing moves";
+  EXPECT_TRUE(unmoved());
+}
+
+TEST(MemoryPage, AnUnreadableStatementIsInTheHistoryAndTheLog) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 720});
+  lab.open(Page::Memory);
+  lab.view.forms.memory.statement = "Q + 1";
+  lab.frames(3);
+  const float end = lab.backend.find("memory/statements")->max.y;
+  lab.click("memory/run_statement");
+  EXPECT_TRUE(lab.sent<RunTensorCode>().empty());
+  ASSERT_EQ(lab.sent<NoteUnreadable>().size(), 1U);
+  const NoteUnreadable note = lab.sent<NoteUnreadable>()[0];
+  lab.model.note_unreadable(note.statement, note.error);
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("memory/result/0")->label, "Q + 1");
+  const std::string why = lab.backend.find("memory/result/0/error")->label;
+  EXPECT_TRUE(why.starts_with("At '1': expected a tensor")) << why;
+  EXPECT_EQ(lab.backend.find("memory/statements")->max.y, end) << "nothing moves";
+  EXPECT_EQ(lab.model.log().back().severity, Severity::Error);
+  EXPECT_TRUE(lab.model.log().back().text.starts_with("Q + 1 failed: at '1'"))
+      << lab.model.log().back().text;
+  EXPECT_EQ(lab.backend.find("status/job")->label, "Q + 1 failed");
+}
+
+TEST(MemoryPage, TheFormRefusesNamesThatStatementsCannotUse) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  for (const char* name : {"a name with spaces", "2X", "X-1", "del"}) {
+    SCOPED_TRACE(name);
+    lab.view.forms.memory.name = name;
+    lab.frames(2);
+    ASSERT_TRUE(lab.visible("memory/name/error"));
+    EXPECT_FALSE(lab.visible("memory/form_error")) << "once";
+    EXPECT_FALSE(lab.backend.find("memory/make")->enabled);
+  }
+  lab.view.forms.memory.name.clear();
+  lab.frames(2);
+  lab.click("memory/name");
+  lab.type("X 2");
+  EXPECT_TRUE(lab.visible("memory/name/error")) << "while it is typed";
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.view.forms.memory.name = " X_2 ";
+  lab.frames(2);
+  EXPECT_FALSE(lab.visible("memory/name/error"));
+  lab.click("memory/make");
+  ASSERT_EQ(lab.sent<MakeTensor>().size(), 1U);
+  EXPECT_EQ(lab.sent<MakeTensor>()[0].name, "X_2");
+}
+
+TEST(MemoryPage, TheFormSaysThatATensorOfTheNameIsReplaced) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  TensorList tensors;
+  TensorInfo& both = tensors.tensors.emplace_back();
+  both.name = "X, Y";  // two names of one tensor
+  both.owned_by_page = true;
+  lab.model.apply(event(1, 1, tensors));
+  lab.open(Page::Memory);
+  const auto label = [&](const char* name) {
+    lab.view.forms.memory.name = name;
+    lab.frames(2);
+    return lab.backend.find("memory/make")->label;
+  };
+  EXPECT_EQ(label("Y"), "Replace Y");
+  EXPECT_EQ(label("Z"), "Create tensor");
+  EXPECT_EQ(label(""), "Create tensor");
+}
+
+TEST(MemoryPage, ASeedIsNoLongerBlamedOnceItChanges) {
+  Lab lab(Model(machine_of(1)), 1, {1280, 1000});
+  lab.open(Page::Memory);
+  lab.click("memory/seed");
+  lab.type("abc");
+  lab.click("memory/size");
+  ASSERT_TRUE(lab.visible("memory/seed/error"));
+  ++lab.view.forms.memory.seed;  // as each tensor does
+  lab.frames(2);
+  EXPECT_FALSE(lab.visible("memory/seed/error"));
+}
+
+TEST(MemoryPage, ExamplesAreAlignedAndSayWhatAClickRuns) {
+  Lab lab(Model(machine_of(2)), 1, {1280, 720});
+  lab.open(Page::Memory);
+  const float left = lab.backend.find("memory/statement")->min.x;
+  float line = 0;
+  for (int i = 0; i < 6; ++i) {
+    const ui::WidgetRect* chip = lab.backend.find("memory/example/" + std::to_string(i));
+    EXPECT_TRUE(chip->min.y == line || chip->min.x == left) << i;
+    line = chip->min.y;
+  }
+  EXPECT_EQ(lab.tooltip_of("memory/example/1"), "Runs X = ones(2, 3); Y = X.copy_to(cpu:1)");
+}
+
+TEST(MemoryPage, TheHistoryGrowsWithTheWindow) {
+  const auto height = [](float window) {
+    Lab lab(Model(machine_of(2)), 1, {1920, window});
+    lab.open(Page::Memory);
+    const ui::WidgetRect* card = lab.backend.find("memory/statements");
+    return card->max.y - card->min.y;
+  };
+  EXPECT_GE(height(1080), height(720) + 150);
 }
 
 // By real keys: the field has the keyboard after a faulty statement, a failed one and one that ran.
@@ -352,10 +453,9 @@ TEST(MemoryPage, TheStatementKeepsTheKeyboard) {
   lab.type("X = ones(2");
   enter();
   EXPECT_TRUE(lab.sent<RunTensorCode>().empty());
-  EXPECT_TRUE(lab.visible("memory/statement_error"));
+  EXPECT_EQ(lab.sent<NoteUnreadable>().size(), 1U);
   lab.type(", 3)");
   EXPECT_EQ(field, "X = ones(2, 3)") << "the text is there to be edited";
-  EXPECT_FALSE(lab.visible("memory/statement_error"));
   JobId job = 0;
   for (const Outcome outcome : {Outcome::Done, Outcome::Failed}) {
     if (outcome == Outcome::Failed) lab.type("Y");
@@ -387,7 +487,7 @@ TEST(MemoryPage, ShowsWhatAPropertyIs) {
   lab.model.apply(event(1, 3, JobFinished{}));
   lab.open(Page::Memory);
   EXPECT_EQ(lab.backend.find("memory/result/0")->value, "[2,3]");
-  EXPECT_TRUE(lab.model.log().back().text.ends_with("done: [2,3]")) << lab.model.log().back().text;
+  EXPECT_EQ(lab.model.log().back().text, "Tensor statements: [2,3]");
 }
 
 TEST(MemoryPage, TheFormBlamesOnlyWhatTheUserChose) {

@@ -14,6 +14,7 @@
 #include "compute/core/events/tensor_code.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/printable.h"
 #include "compute/core/units.h"
 #include "ui/model/forms/form_checks.h"
 #include "ui/model/model.h"
@@ -80,6 +81,15 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
   return shape;
 }
 
+std::string tensor_name(std::string_view text) {
+  const std::string_view name = trimmed(text);
+  if (!name.empty() && !is_tensor_name(name)) {
+    throw Error(Errc::Usage, trf("'{}' cannot be a name; use letters, digits and _, a letter first",
+                                 printable(name)));
+  }
+  return std::string(name);
+}
+
 MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   const auto i = static_cast<std::size_t>(form.device);
   if (form.device < 0 || i >= machine.devices.size()) {
@@ -98,7 +108,7 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   }
   command.value = form.value;
   command.seed = static_cast<std::uint64_t>(form.seed);
-  command.name = form.name;
+  command.name = tensor_name(form.name);
   const bool random = command.fill == Fill::Rand || command.fill == Fill::Randn;
   if (random && command.dtype != DType::F32 && command.dtype != DType::BF16) {
     throw Error(Errc::Usage, trf("{} needs f32 or bf16, not {}; choose another type",

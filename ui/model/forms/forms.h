@@ -49,11 +49,8 @@ struct MemoryForm {
   bool typing = false;               // the field has the keyboard; not saved
   bool keep_keyboard = false;        // the field should have it again; not saved
   std::optional<Sent> sent;          // whose outcome is not known yet; not saved
-  struct Failed {
-    std::string statement, error;
-  };
-  std::optional<Failed> failed;   // shown at the field until it is edited; not saved
-  std::optional<JobId> creating;  // the page's last job before the tensor asked for; not saved
+  std::string failed;                // its field is marked until it is edited; not saved
+  std::optional<JobId> creating;     // the page's last job before the tensor asked for; not saved
   // The settings of the new tensor as drawn last, and whether the user changed them since they were
   // acceptable; not saved.
   std::string drawn;
@@ -275,6 +272,9 @@ RequestField predicted_devices_field();
 // Parses "1024,1024", "1024 x 1024" or "[2, 3]"; empty text is a scalar. Throws Error(Usage) naming
 // the text.
 std::vector<std::int64_t> parse_shape(std::string_view text);
+// Returns the name without surrounding blanks; empty if the tensor gets one automatically. Throws
+// Error(Usage) if statements could not use it.
+std::string tensor_name(std::string_view text);
 
 // Parses shares of the batch, one per device, in any unit: "0.7, 0.3" or "70 30". Throws
 // Error(Usage) naming the text and the number of devices.

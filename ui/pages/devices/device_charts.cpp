@@ -129,9 +129,10 @@ struct Lines {
     low.reserve(most);
   }
 
-  // Shifts the times so that now is 0.
+  // Shifts the times so that now is 0. The curve of the `selected` device is wider.
   void add(const Ui& ui, const DeviceEntry& entry, const Curves& curves, const Quantity& quantity,
-           double now_s) {
+           double now_s, bool selected) {
+    constexpr float kSelected = 3;  // units
     const bool shared = is_memory(quantity) && entry.gpu == nullptr;
     if (shared && (entry.info == nullptr || entry.info->device != cpu())) return;
     const Column64& values = curves.*quantity.column;
@@ -139,6 +140,7 @@ struct Lines {
     if (!has_number(values) || (is_memory(quantity) && total <= 0)) return;
     if (const std::optional<std::size_t> twin = same_cores(entry.info)) {
       series[*twin].label += ", " + entry.name;
+      if (selected) series[*twin].width = kSelected;
       return;
     }
     x.emplace_back().reserve(values.size());
@@ -152,6 +154,8 @@ struct Lines {
     s.label = shared ? tr("main memory") : entry.name;
     s.color = shared ? ui.theme->text : entry.color;
     s.line = shared ? plot::Line::Solid : entry.line;
+    if (selected && !shared) s.width = kSelected;
+    if (quantity.column == &Curves::clock_mhz) s.line_label = newest_clock(quantity);
     s.x = x.back();
     s.y = y.back();
     series.push_back(std::move(s));
@@ -234,6 +238,15 @@ struct Lines {
     return all;
   }
 
+  // The last value of the newest curve; empty if another curve is labelled with the same.
+  std::string newest_clock(const Quantity& quantity) const {
+    const double last = y.back().back();
+    if (!std::isfinite(last)) return {};
+    std::string text = value_text(quantity, last);
+    const bool said = std::ranges::find(series, text, &plot::Series::line_label) != series.end();
+    return said ? std::string() : text;
+  }
+
   // The series of a device with the same cores, whose readings are the same.
   std::optional<std::size_t> same_cores(const DeviceInfo* info) const {
     if (info == nullptr || info->cores.empty()) return {};
@@ -310,9 +323,11 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
   if (quantity.column == nullptr) {
     lines.add_core_use(p.ui, p.model.core_use(), p.model.now_s());
   } else {
+    const std::string selected = entries.empty() ? "" : selected_entry(p, entries).key;
     for (const DeviceEntry& entry : entries) {
       if (entry.absent != nullptr) continue;
-      lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s());
+      lines.add(p.ui, entry, entry.curves(p.model), quantity, p.model.now_s(),
+                entries.size() > 1 && entry.key == selected);
     }
   }
   if (is_memory(quantity)) {
@@ -341,7 +356,9 @@ void device_chart(const Panel& p, const std::vector<DeviceEntry>& entries) {
     most = p.model.core_use().threads;
   }
   const bool nominal = quantity.column == &Curves::clock_mhz && is_nominal(entries);
-  const char* const y_label = nominal ? tr("nominal, as reported by the virtual machine") : "";
+  const char* const y_label = nominal ? tr("nominal, as reported by the virtual machine")
+                              : quantity.column == nullptr ? tr("cores")
+                                                           : "";
   plot::draw(p.ui, path,
              {.x = {.min = -shown / unit_s,
                     .max = 0,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "compute/core/events/gpu_text.h"
 #include "compute/core/language.h"
@@ -19,7 +18,6 @@ namespace {
 constexpr double kSparkSeconds = 120;
 constexpr std::size_t kSparkPoints = 60;
 constexpr float kEntryHeight = 64, kShortEntryHeight = 46;  // with the load and without it
-constexpr std::int64_t kMaxCpuDevices = 4096;
 
 DeviceEntry entry_of_device(const Panel& p, const DeviceInfo& info) {
   DeviceEntry entry;
@@ -174,16 +172,34 @@ void cores_in_use(const Panel& p) {
 
 // Says that the wanted devices cannot have cores of their own.
 void shared_cores_note(const Panel& p, std::int64_t wanted) {
-  std::set<int> cores;
-  for (const DeviceInfo& info : p.model.machine().devices) {
-    if (info.device.kind == DeviceKind::Cpu) cores.insert(info.cores.begin(), info.cores.end());
-  }
-  if (cores.empty() || wanted <= std::ssize(cores)) return;
+  const std::size_t cores = cpu_cores(p);
+  if (cores == 0 || wanted <= static_cast<std::int64_t>(cores)) return;
   warning_sentence(
       p, "devices/shared_cores",
-      cores.size() == 1
-          ? trf("{} devices share 1 core: work on one slows the others.", wanted)
-          : trf("{} devices share {} cores: work on one slows the others.", wanted, cores.size()));
+      cores == 1 ? trf("{} devices share 1 core: work on one slows the others.", wanted)
+                 : trf("{} devices share {} cores: work on one slows the others.", wanted, cores));
+}
+
+// As many as there are cores, or as the chapter trains on, which then share them.
+std::int64_t most_cpu_devices(const Panel& p) {
+  constexpr std::int64_t kChapter = 16;
+  return std::max({kChapter, static_cast<std::int64_t>(cpu_cores(p)),
+                   static_cast<std::int64_t>(cpu_devices_now(p))});
+}
+
+// Beside the field, so that it is in sight with it.
+void split_button(const Panel& p, int wanted) {
+  const bool changes = wanted != cpu_devices_now(p);
+  control_label(p.ui, " ");
+  if (button(p.ui, "devices/split", tr("Restart"),
+             {.kind = changes ? ButtonKind::Primary : ButtonKind::Normal,
+              .enabled = changes,
+              .hint = changes ? tr("Restarts the lab, which takes about a second, and returns to "
+                                   "this page")
+                              : tr("Change the number of CPU devices first"),
+              .width = -1})) {
+    p.view.confirm_restart = RestartLab{.cpu_devices = wanted};
+  }
 }
 
 // Sets how the cores are split into devices. The devices are created once, at start.
@@ -192,36 +208,39 @@ void split_field(const Panel& p) {
   const int now = cpu_devices_now(p);
   std::int64_t wanted = form.cpu_devices_edited ? form.cpu_devices : now;
   const std::int64_t before = wanted;
-  input_number(
-      p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
-      {.min = 1,
-       .max = static_cast<double>(kMaxCpuDevices),
-       .step = 1,
-       .unit = wanted == 1 ? tr("device") : tr("devices"),
-       .hint = tr("Each device gets its own share of the cores and its own memory account, "
-                  "so that experiments between devices work without a GPU.")});
+  {
+    Row row(p.ui, {1, -button_width(p.ui, tr("Restart"))});
+    row.next();
+    input_number(
+        p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
+        {.min = 1,
+         .max = static_cast<double>(most_cpu_devices(p)),
+         .step = 1,
+         .hint = tr("Each device gets its own share of the cores and its own memory account, "
+                    "so that experiments between devices work without a GPU.")});
+    row.next();
+    split_button(p, static_cast<int>(wanted));
+  }
   if (wanted != before) {
     form.cpu_devices = wanted;
     form.cpu_devices_edited = true;
   }
   shared_cores_note(p, wanted);
-  if (wanted == now) {
-    if (p.model.devices().size() == 1) {
-      muted(p.ui, tr("Experiments between devices need two or more."));
-      record_item(p.ui, "devices/needs_two", "text");
-    }
-  } else {
-    split_cpu_button(p, "devices", static_cast<int>(wanted), ButtonKind::Normal,
-                     wanted == 1 ? std::string(tr("Restart with 1 device"))
-                                 : trf("Restart with {} devices", wanted));
-    const std::string kept = trf("{} now. {}", now, tr(kKeptByRestart));
+  if (wanted != now) {
+    error_box(p.ui, "devices/split/refused", p.model.restart_refusal());
+    const std::string is =
+        now == 1 ? std::string(tr("Now 1 device.")) : trf("Now {} devices.", now);
+    const std::string kept = fmt::format("{} {}", is, tr(kKeptByRestart));
     footnote(p.ui, kept);
     record_item(p.ui, "devices/restart", "note", kept);
+  } else if (p.model.devices().size() == 1) {
+    muted(p.ui, tr("Experiments between devices need two or more."));
+    record_item(p.ui, "devices/needs_two", "text");
   }
 }
 
 void list_card(const Panel& p, const std::vector<DeviceEntry>& entries) {
-  const Card card(p, "devices/list", "");
+  const Card card(p, "devices/list", tr("Devices"));
   if (!card || entries.empty()) return;
   const std::string selected = selected_entry(p, entries).key;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(4)});

@@ -21,6 +21,12 @@ Maybe<std::string> with_unit(const Maybe<double>& value, const char* format) {
   return Maybe<std::string>(fmt::format(fmt::runtime(format), *value));
 }
 
+// "2.60 GHz", as on the axis of the chart.
+Maybe<std::string> clock_text(const Maybe<double>& mhz) {
+  if (!mhz) return Maybe<std::string>::missing(mhz.reason());
+  return Maybe<std::string>(format_si(*mhz * 1e6, "Hz"));
+}
+
 // The detail that is shown with the tensors that it limits.
 constexpr std::string_view kMemoryLimit = "Memory limit";
 
@@ -114,12 +120,14 @@ void details(const Panel& p, const DeviceInfo& info, const DeviceTelemetry& last
   if (is_timed(info.device)) {
     const bool nominal = info.virtual_machine;
     facts.add(tr("Current clock"),
-              with_unit(last.clock_mhz, nominal ? tr("{:.0f} MHz, nominal") : "{:.0f} MHz"),
+              nominal && last.clock_mhz
+                  ? Maybe<std::string>(trf("{}, nominal", *clock_text(last.clock_mhz)))
+                  : clock_text(last.clock_mhz),
               nominal ? tr("As reported by the virtual machine. The processor may run faster, so "
                            "that a measured peak can be above what this clock allows.")
                       : tr("Mean over the device's cores."),
               fmt::format("devices/{}/clock", lab::to_string(info.device)));
-    facts.add(tr("Max clock"), with_unit(info.clock_max_mhz, "{:.0f} MHz"));
+    facts.add(tr("Max clock"), clock_text(info.clock_max_mhz));
     facts.add(tr("Temperature"), with_unit(last.temperature_c, "{:.0f} °C"));
   }
   if (!info.simd.empty()) {
@@ -160,8 +168,8 @@ void device_card(const Panel& p, const DeviceEntry& entry) {
   {
     constexpr float kGutter = -16, kWidest = 600;  // units; a fact is no wider
     const bool wide = width_left(p) > 2 * kWidest + 4 * -kGutter;
-    Row row(p.ui, wide ? std::vector<float>{-kWidest, kGutter, -kWidest, 1}
-                       : std::vector<float>{1, kGutter, 1});
+    Row row(p.ui,
+            wide ? std::vector<float>{-kWidest, 1, -kWidest} : std::vector<float>{1, kGutter, 1});
     row.next();
     if (is_timed(info.device)) {
       load_fact(p, last);

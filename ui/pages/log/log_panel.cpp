@@ -289,10 +289,12 @@ void draw_line(const Panel& p, const LogEntry& entry, int index, int notes) {
   const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
   ImGui::Dummy({left + width, std::max(size.y, font->FontSize)});
   if (!ImGui::IsItemVisible()) return;
-  record_item(ui, fmt::format("log/line/{}", index), "text", text);
+  const char* const mark = entry.stopped ? "stopped" : word(entry.severity);
+  record_item(ui, fmt::format("log/line/{}", index), "text", text, mark);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Icon icon = entry.severity == Severity::Error     ? kIconError
                     : entry.severity == Severity::Warning ? kIconWarning
+                    : entry.stopped                       ? kIconStop
                     : entry.seconds                       ? kIconCheck
                                                           : kIconInfo;
   const ImU32 color = entry.severity == Severity::Error     ? ui.theme->bad
@@ -410,8 +412,10 @@ void draw_empty(const Panel& p) {
 
 // The filter or the kinds of lines leave none.
 void draw_no_match(const Panel& p) {
-  muted(p.ui, tr("No line matches the filter."));
-  if (!button(p.ui, "log/clear_filter", tr("Clear filter"))) return;
+  if (!empty_state(p.ui, "log/clear_filter", tr("No line matches the filter."),
+                   tr("Clear filter"))) {
+    return;
+  }
   LogForm& form = p.view.forms.log;
   form.filter.clear();
   form.info = form.warning = form.error = true;

@@ -126,8 +126,11 @@ bool fits_device(const MakeTensor& command, const MachineInfo& machine) {
 }
 
 std::string size_text(const MakeTensor& command) {
-  return trf("Elements: {} x {} B = {}", group_digits(fmt::format("{:.0f}", elements_of(command))),
-             size_of(command.dtype), format_bytes(static_cast<std::int64_t>(bytes_of(command))));
+  const std::string product =
+      trf("{} elements × {} B", group_digits(fmt::format("{:.0f}", elements_of(command))),
+          size_of(command.dtype));
+  return fmt::format("{}\n= {}", product,
+                     format_bytes(static_cast<std::int64_t>(bytes_of(command))));
 }
 
 // "24 B of 5.13 GiB in use on cpu:0".
@@ -238,6 +241,7 @@ void memory_form(const Panel& p) {
   const bool by_shape = static_cast<Fill>(form.fill) != Fill::Values;
   const std::string unreadable =
       by_shape ? field_problem(problem([&] { parse_shape(form.shape); })) : "";
+  const std::string misnamed = field_problem(problem([&] { tensor_name(form.name); }));
   {
     Fields fields(p);
     fields.next();
@@ -257,17 +261,25 @@ void memory_form(const Panel& p) {
           tr("f32 takes 4 bytes per element, bf16 2, i32 4, i64 8, u8 1."));
     fill_fields(p, fields, form);
     fields.next();
-    input_text(p.ui, "memory/name", tr("Name"), form.name, tr("Empty: X1, X2 and so on."),
-               tr("automatic"));
+    input_text(p.ui, "memory/name", tr("Name"), form.name,
+               tr("Empty: X1, X2 and so on. A tensor that has the name is replaced, as by the "
+                  "statement X = ones(2)."),
+               tr("automatic"), {.error = misnamed});
   }
   settle_creation(p);
   MakeTensor command;
   std::string error = problem([&] { command = to_command(form, p.model.machine()); });
   if (error.empty()) error = too_large(p, command);
   const bool chosen = user_chose(form, error.empty());
-  if (unreadable.empty()) creation_note(p, command, error, chosen);
+  if (unreadable.empty() && misnamed.empty()) creation_note(p, command, error, chosen);
+  std::string name;  // what the field holds now
+  problem([&] { name = tensor_name(form.name); });
+  const bool replaces = has_tensor_named(p, name);
   form_actions(p, 180, [&] {
-    if (!start_button(p, "memory/make", tr("Create tensor"), error, true)) return;
+    if (!start_button(p, "memory/make", replaces ? trf("Replace {}", name) : tr("Create tensor"),
+                      error, true)) {
+      return;
+    }
     form.creating = p.model.state(Page::Memory).job;
     send(p, command);
   });
@@ -295,6 +307,7 @@ void table_tools(const Panel& p) {
   const std::string why = !waiting.empty()  ? waiting
                           : ids.size() != 2 ? tr("Tick two tensors in the table first")
                                             : "";
+  const std::string elsewhere = busy_elsewhere(p);
   constexpr float kChoice = 200, kAdd = 280, kGaps = 24;  // units
   std::optional<Row> row;
   if (width_left(p) > kChoice + kAdd + kGaps) {
@@ -304,10 +317,7 @@ void table_tools(const Panel& p) {
   combo(p.ui, "memory/copy_to", tr("Copies go to"), devices, form.copy_to,
         tr("Destination of the copy button in each row."));
   if (row) row->next();
-  const std::string elsewhere = busy_elsewhere(p);
-  control_label(p.ui, !elsewhere.empty() ? elsewhere
-                      : ids.size() == 2  ? tr("Z = X + Y requires a single device")
-                                         : tr("Tick two tensors in the table first"));
+  if (row || !elsewhere.empty()) control_label(p.ui, elsewhere.empty() ? " " : elsewhere);
   if (button(
           p.ui, "memory/add", tr("Add two tensors"),
           {.enabled = why.empty(),
@@ -408,7 +418,8 @@ float table_height(const Panel& p) {
     const auto held = std::ranges::count(p.model.tensors(), device, &TensorInfo::device);
     if (held > 0) rows += static_cast<float>(held) * kToolRow + kSumRow;
   }
-  const float most = std::max(kLeast, ImGui::GetIO().DisplaySize.y / p.ui.scale - kAbove);
+  const float above = kAbove + statements_growth(p);
+  const float most = std::max(kLeast, ImGui::GetIO().DisplaySize.y / p.ui.scale - above);
   return rows <= most ? 0 : most;
 }
 
@@ -459,14 +470,12 @@ void mismatch_box(const Panel& p, const Mismatch& mixed) {
 }
 
 void tensors_card(const Panel& p, const std::optional<Mismatch>& mixed) {
+  const PageState& state = p.model.state(Page::Memory);
   Card card(p, "memory/tensors", tr("Live tensors"),
             {.extra = spare_height(p),
-             .hint = tr("All tensors and all buffers of running jobs, on all devices.")});
+             .hint = tr("All tensors and all buffers of running jobs, on all devices."),
+             .note = state.phase == Phase::Done ? state.said : std::string_view()});
   if (!card) return;
-  const PageState& state = p.model.state(Page::Memory);
-  const bool said = state.phase == Phase::Done && !state.said.empty();
-  if (said || !p.model.tensors().empty()) caption(p.ui, said ? state.said : " ");
-  if (said) record_item(p.ui, "memory/said", "note", state.said);
   if (mixed) mismatch_box(p, *mixed);
   if (p.model.tensors().empty()) {
     empty_state(p.ui, "memory/empty",

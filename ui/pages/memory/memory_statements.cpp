@@ -41,20 +41,15 @@ bool settle_statement(const Panel& p) {
   if (state.job == sent.after) return sent.by_enter;
   const bool done = state.phase == Phase::Done && !state.cancelled;
   if (done && form.statement == sent.statement) form.statement.clear();
-  if (state.phase == Phase::Failed && form.statement == sent.statement) {
-    form.failed = {sent.statement, state.error};
-    p.view.status_line = p.model.logged();
-    p.view.status_dismissed = true;  // the error is at the field
-  }
+  if (state.phase == Phase::Failed) form.failed = sent.statement;
   return sent.by_enter;
 }
 
-// What is wrong with the statement in the field: why it failed, or why it cannot be read, which
-// counts only once it is no longer typed.
-std::string error_at_field(MemoryForm& form, const std::string& unreadable) {
-  if (form.failed && form.failed->statement != form.statement) form.failed.reset();
-  if (form.failed) return form.failed->error;
-  return form.typing ? std::string() : unreadable;
+// Whether the statement in the field has failed, or cannot be read, which counts only once it is no
+// longer typed.
+bool is_wrong(MemoryForm& form, bool unreadable) {
+  if (form.failed != form.statement) form.failed.clear();
+  return !form.failed.empty() || (unreadable && !form.typing);
 }
 
 void remember_statement(MemoryForm& form) {
@@ -67,27 +62,29 @@ void remember_statement(MemoryForm& form) {
 void run_statement(const Panel& p, bool by_enter) {
   MemoryForm& form = p.view.forms.memory;
   RunTensorCode code;
-  const std::string error = problem([&] { code.statements = parsed(form.statement); });
+  std::string error = problem([&] { code.statements = parsed(form.statement); });
+  remember_statement(form);
   if (!error.empty()) {
-    form.failed = {form.statement, error};
+    form.failed = form.statement;
+    p.out.push_back(NoteUnreadable{form.statement, std::move(error)});
     return;
   }
   send(p, std::move(code));
   form.sent = {form.statement, p.model.state(Page::Memory).job, by_enter};
-  remember_statement(form);
-  form.failed.reset();
+  form.failed.clear();
 }
 
-// Returns what is wrong with the statement; empty if nothing is.
-std::string statement_field(const Panel& p) {
+// The results say what is wrong with a statement, so that nothing moves.
+void statement_field(const Panel& p) {
   MemoryForm& form = p.view.forms.memory;
   const bool focus = settle_statement(p) || std::exchange(form.keep_keyboard, false);
-  const std::string error = form.statement.empty() ? "" : problem([&] { parsed(form.statement); });
+  const bool unreadable =
+      !form.statement.empty() && !problem([&] { parsed(form.statement); }).empty();
   const std::string waiting = busy_reason(p);
   const std::string why = !waiting.empty()         ? waiting
                           : form.statement.empty() ? tr("Type a statement first")
-                                                   : error;
-  std::string wrong = error_at_field(form, error);
+                                                   : "";
+  const bool wrong = is_wrong(form, unreadable);
   bool entered = false, run = false;
   {
     Row row(p.ui, {1, -90});
@@ -101,7 +98,7 @@ std::string statement_field(const Panel& p) {
     const std::string elsewhere = busy_elsewhere(p);
     input_text(p.ui, "memory/statement", elsewhere.empty() ? tr("Statement") : elsewhere,
                form.statement, forms, "X = ones(2, 3, device=try_gpu())",
-               {.invalid = !wrong.empty(), .history = form.entered});
+               {.invalid = wrong, .history = form.entered});
     if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(0)) put_cursor_at_end();
     form.typing = ImGui::IsItemActive();
     entered = ImGui::IsItemDeactivated() &&
@@ -110,7 +107,7 @@ std::string statement_field(const Panel& p) {
     row.next();
     control_label(p.ui, " ");
     run = button(p.ui, "memory/run_statement", tr("Run"),
-                 {.kind = why.empty() ? ButtonKind::Primary : ButtonKind::Normal,
+                 {.kind = why.empty() && !unreadable ? ButtonKind::Primary : ButtonKind::Normal,
                   .enabled = why.empty(),
                   .hint = why.empty() ? tr("Enter") : why,
                   .width = -1});
@@ -118,7 +115,6 @@ std::string statement_field(const Panel& p) {
   if (run && why.empty()) run_statement(p, false);
   if (entered && waiting.empty() && !form.statement.empty()) run_statement(p, true);
   form.keep_keyboard = form.keep_keyboard || (entered && !form.sent);
-  return wrong;
 }
 
 struct Example {
@@ -142,19 +138,13 @@ std::vector<Example> examples_for(const Panel& p) {
   return examples;
 }
 
-bool exists(const Panel& p, const std::string& name) {
-  return std::ranges::any_of(p.model.tensors(), [&](const TensorInfo& tensor) {
-    return tensor.owned_by_page && tensor.name == name;
-  });
-}
-
 // The statement of example `i` after those that create what it needs and what does not exist.
 std::string with_needs(const Panel& p, const std::vector<Example>& examples, std::size_t i) {
   std::string text = examples[i].statement;
   std::string needs = examples[i].needs;
   while (i-- > 0) {
     if (needs.empty() || examples[i].makes != needs) continue;
-    if (exists(p, needs)) break;
+    if (has_tensor_named(p, needs)) break;
     text.insert(0, kSeparator).insert(0, examples[i].statement);
     needs = examples[i].needs;
   }
@@ -164,28 +154,27 @@ std::string with_needs(const Panel& p, const std::vector<Example>& examples, std
 // Statements that run when clicked, in lines across the width.
 void statement_examples(const Panel& p) {
   Ui& ui = p.ui;
-  const char* label = tr("Examples:");
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = ui.fonts.caption;
-  draw_text(ImGui::GetWindowDrawList(), font,
-            {at.x, at.y + (ui.px(kControlHeight) - font->FontSize) / 2}, ui.theme->muted, label);
-  ImGui::Dummy({text_size(font, label).x, ui.px(kControlHeight)});
+  constexpr float kGap = 6;  // units
+  control_label(ui, tr("Examples: a click runs one, after those that it needs"));
   const std::vector<Example> examples = examples_for(p);
   const std::string waiting = busy_reason(p);
+  const float left = ImGui::GetCursorScreenPos().x;
+  const float right = left + ImGui::GetContentRegionAvail().x;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(kGap), ui.px(kGap)});
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    ImGui::SameLine(0, 0);
-    const float width = text_size(ui.fonts.body, examples[i].statement).x + ui.px(28);
-    if (width > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
+    const float width = ui.px(small_button_width(ui, examples[i].statement));
+    const float end = ImGui::GetItemRectMax().x + ui.px(kGap) + width;
+    if (i > 0 && end <= right) ImGui::SameLine();
+    const std::string text = with_needs(p, examples, i);
     if (button(ui, fmt::format("memory/example/{}", i), examples[i].statement,
-               {.kind = ButtonKind::Link,
-                .enabled = waiting.empty(),
-                .hint = waiting.empty() ? tr("Runs this statement, after those that create the "
-                                             "tensors it needs")
-                                        : waiting})) {
-      p.view.forms.memory.statement = with_needs(p, examples, i);
+               {.enabled = waiting.empty(),
+                .hint = waiting.empty() ? trf("Runs {}", text) : waiting,
+                .small = true})) {
+      p.view.forms.memory.statement = text;
       run_statement(p, false);
     }
   }
+  ImGui::PopStyleVar();
 }
 
 void mono_line(const Panel& p, const std::string& text) {
@@ -195,7 +184,7 @@ void mono_line(const Panel& p, const std::string& text) {
   ImGui::PopFont();
 }
 
-// A failed statement, marked, with its error.
+// A failed statement, marked.
 void failed_statement(const Panel& p, const StatementOutcome& failed) {
   Ui& ui = p.ui;
   const ImVec2 pos = ImGui::GetCursorScreenPos();
@@ -204,7 +193,6 @@ void failed_statement(const Panel& p, const StatementOutcome& failed) {
             {pos.x, pos.y + (ui.fonts.mono->FontSize - side) / 2}, side, styled(ui.theme->bad));
   ImGui::SetCursorScreenPos({pos.x + side + ui.px(6), pos.y});
   mono_line(p, failed.result.statement);
-  hint(ui, trf("Failed: {}", failed.error));
 }
 
 // The newest outcomes first, the newest with its values.
@@ -217,10 +205,12 @@ void outcome_lines(const Panel& p) {
     ImGui::Dummy({0, p.ui.px(i == 0 ? 4 : 2)});
     if (!outcome.error.empty()) {
       failed_statement(p, outcome);
-      // That of the newest is still at the field until it is corrected.
-      if (i > 0 || !p.view.forms.memory.failed) {
-        footnote(p.ui, outcome.error);
-        record_item(p.ui, path + "/error", "text", outcome.error);
+      const std::string error = field_problem(outcome.error);
+      if (i == 0) {
+        field_error(p.ui, path + "/error", error);
+      } else {
+        footnote(p.ui, error);
+        record_item(p.ui, path + "/error", "text", error);
       }
       record_item(p.ui, path, "text", result.statement, outcome.error);
       continue;
@@ -238,13 +228,16 @@ void outcome_lines(const Panel& p) {
 
 // In a height that leaves the plot in sight, the same without results, so that nothing moves.
 void statement_results(const Panel& p) {
-  constexpr float kShare = 0.15F, kLeast = 104;  // of the window's height; units
+  constexpr float kLeast = 104;  // units
   const char* const history = "memory/results";
-  const float high = std::max(kLeast, kShare * ImGui::GetIO().DisplaySize.y / p.ui.scale);
+  const float high = kLeast + statements_growth(p);
   const float top = ImGui::GetCursorScreenPos().y;
   if (!p.model.statements().empty()) {
     begin_scroll(p.ui, history, high);
+    constexpr float kBetween = 3;  // lines, units
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {p.ui.px(8), p.ui.px(kBetween)});
     outcome_lines(p);
+    ImGui::PopStyleVar();
     end_scroll(p.ui, history);
   }
   const float spare = top + std::floor(p.ui.px(high)) - ImGui::GetCursorScreenPos().y;
@@ -253,12 +246,26 @@ void statement_results(const Panel& p) {
 
 }  // namespace
 
+bool has_tensor_named(const Panel& p, std::string_view name) {
+  constexpr std::string_view kSeparated = ", ";  // names of one tensor, as in TensorInfo::name
+  return !name.empty() && std::ranges::any_of(p.model.tensors(), [&](const TensorInfo& tensor) {
+    if (!tensor.owned_by_page) return false;
+    const std::string all = fmt::format("{0}{1}{0}", kSeparated, tensor.name);
+    return all.find(fmt::format("{0}{1}{0}", kSeparated, name)) != std::string::npos;
+  });
+}
+
+float statements_growth(const Panel& p) {
+  constexpr float kLow = 720, kShare = 0.45F;  // units; the table below gets the rest
+  return std::max(0.0F, kShare * (ImGui::GetIO().DisplaySize.y / p.ui.scale - kLow));
+}
+
 void statements_card(const Panel& p) {
   const Card card(
       p, "memory/statements", tr("Statements"),
       {.hint = tr("As in the chapter: create, copy, add, print and delete tensors by name.")});
   if (!card) return;
-  field_error(p.ui, "memory/statement_error", field_problem(statement_field(p)));
+  statement_field(p);
   statement_examples(p);
   statement_results(p);
 }

@@ -42,6 +42,19 @@ TEST(TensorExperiments, MakeEndsWithTheListOfAllDevices) {
   EXPECT_EQ(list[1].bytes, 16);
 }
 
+TEST(TensorExperiments, MakeReplacesATensorOfItsName) {
+  Probe probe(2);
+  MakeTensor request;
+  request.name = "X";
+  for (const std::int64_t size : {2, 3}) {
+    request.shape = {size};
+    run(probe, request);
+  }
+  const auto list = probe.all<TensorList>().back().tensors;
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].shape, std::vector<std::int64_t>{3});
+}
+
 TEST(TensorExperiments, SeedDeterminesTheValues) {
   Probe probe(2);
   MakeTensor request;

@@ -71,7 +71,7 @@ void draw_help_overlay(const Panel& p) {
   title(ui, tr("Keyboard and mouse"));
   ImGui::Dummy({1, ui.px(4)});
   // Where the window is low, the list scrolls and the button stays in sight.
-  constexpr float kAround = 200;  // units, with two lines of the sentence below the list
+  constexpr float kAround = 224;  // units, with two lines of the sentence below the list
   const float most = ui.px(std::max(80.0F, ImGui::GetIO().DisplaySize.y / ui.scale - kAround));
   const auto known = ui.memory.card_heights.find("help/keys");
   const float wanted = known == ui.memory.card_heights.end() ? most : ui.px(known->second);

@@ -238,7 +238,8 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
   }
   if (json.contains("others_share")) {
     const double others = json["others_share"].get<double>();
-    if (!(others >= 0 && others <= 1)) corrupt(tr("its share of other programs is not from 0 to 1"));
+    if (!(others >= 0 && others <= 1))
+      corrupt(tr("its share of other programs is not from 0 to 1"));
     run.add(CoresShared{.others = others});
   }
   return run;

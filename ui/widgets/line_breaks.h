@@ -12,10 +12,10 @@ namespace lab::ui {
 
 // Returns the text with a '\n' where a line must end to fit into `width` pixels. A line may end at
 // a blank and beside a Chinese or Japanese character, but does not begin with closing punctuation
-// nor end with opening punctuation, a number stays with its unit ("4.00 MiB"), and a short call of a
-// function on one line ("full((2, 3), 1)"); a word that is wider than a line is divided. Source:
-// W3C, "Requirements for Japanese Text Layout", line breaking rules. A context with a font set keeps
-// the result, so that a text is not divided again in every frame.
+// nor end with opening punctuation, a number stays with its unit ("4.00 MiB"), and a short call of
+// a function on one line ("full((2, 3), 1)"); a word that is wider than a line is divided. Source:
+// W3C, "Requirements for Japanese Text Layout", line breaking rules. A context with a font set
+// keeps the result, so that a text is not divided again in every frame.
 std::string break_lines(ImFont* font, std::string_view text, float width);
 
 // The lines of recent texts, at most 2 * kMost of them: those of two generations.

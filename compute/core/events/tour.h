@@ -42,7 +42,7 @@ struct TourFigure {
   int threads = 0;                       // that took part; 0: a whole GPU
   // Peak: shares of it that the plainest kernel and the lab's fastest one reach.
   std::optional<double> plain_share = {}, best_share = {};
-  bool share_unsteady = false;  // the repetitions of the fastest kernel varied
+  bool share_unsteady = false;               // the repetitions of the fastest kernel varied
   std::optional<double> all_threads_s = {};  // SmallCopy: the time of all threads together
 };
 

@@ -11,7 +11,7 @@
 //
 // Limits   any sizes >= 1; vectors are 64-byte aligned; distances are in vectors except in
 //          transformed kernels, which are floats
-// Numerics FP32; the error is about that of the sum by definition
+// Numerics FP32; errors are one to four times those of sums by definition
 // Threads  the calling thread
 // Source   Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016
 #include <array>

@@ -184,6 +184,39 @@ TEST(LaneChain, MatchesTheSeparateOperations) {
   }
 }
 
+// Computes one stage by Winograd where it can, and the others by definition, or the reverse.
+class OneStageChooser final : public ConvolutionChooser {
+ public:
+  OneStageChooser(ConvolutionStage stage, bool winograd) : stage_(stage), winograd_(winograd) {}
+  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& /*pool*/) override {
+    const bool use = (c.stage == stage_) == winograd_ && lane_winograd_convolution().supports(c);
+    return use ? lane_winograd_convolution() : direct_convolution();
+  }
+
+ private:
+  const ConvolutionStage stage_;
+  const bool winograd_;
+};
+
+TEST(LaneChain, MixesAlgorithmsOfTheStages) {
+  Machine machine;
+  NamedChooser gemm("gemm");
+  Network single(plan_model("lenet"), machine.at(cpu()), 20, 0, {.chooser = &gemm});
+  const Result want = train_once(single, 20);
+  for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
+                           ConvolutionStage::WeightGradient}) {
+    for (const bool winograd : {true, false}) {
+      SCOPED_TRACE(std::string(to_string(stage)) + (winograd ? " by Winograd" : " by definition"));
+      OneStageChooser chooser(stage, winograd);
+      ASSERT_EQ(chains_of(plan_model("lenet"), 20, chooser), (std::vector<Range>{{0, 5}}));
+      Network mixed(plan_model("lenet"), machine.at(cpu()), 20, 0, {.chooser = &chooser});
+      const Result got = train_once(mixed, 20);
+      EXPECT_TRUE(test::all_close(got.logits, test::to_double(want.logits), 1e-5, 1e-6));
+      EXPECT_TRUE(test::all_close(got.gradients, test::to_double(want.gradients), 1e-4, 1e-6));
+    }
+  }
+}
+
 TEST(LaneChain, RepeatsBitForBit) {
   Machine machine;
   Network network(plan_model("lenet"), machine.at(cpu()), 40);

@@ -171,7 +171,7 @@ void LaneChain::run_forward(const Pass& pass, bool timed) {
       lane_blocks(pass.batch), [&](int thread) { begin(pass, Direction::Forward, thread); },
       [&](std::int64_t block, int thread) {
         if (pass.stop.stop_requested()) return;
-        forward_block(pass, memory_of(pass, thread), block, timed && thread == 0);
+        forward_block(pass, memory_of(pass, thread), block, timed && block == 0);
       });
 }
 
@@ -184,7 +184,7 @@ void LaneChain::run_backward(const Pass& pass, bool timed) {
         for (const Part& op : parts_) op.lanes->begin_part(memory.of(op));
         const Slice slice = slice_of(blocks, parts, part);
         for (std::int64_t b = slice.begin; b < slice.end && !pass.stop.stop_requested(); ++b) {
-          backward_block(pass, memory, b, timed && thread == 0);
+          backward_block(pass, memory, b, timed && part == 0);
         }
         for (const Part& op : parts_) op.lanes->end_part(memory.of(op), sums_of(pass, op, part));
       });

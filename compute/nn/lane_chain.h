@@ -24,8 +24,9 @@ class LaneChain {
   std::int64_t thread_bytes() const { return thread_bytes_; }
 
   // Run all operations on the whole batch. The total time is attributed to the operations in
-  // proportion to the calling thread's time in each; shared costs (setup, waiting for other
-  // threads, sums over the parts of the batch) are divided in the same way.
+  // proportion to their times in the first block, or part of the batch, which some thread always
+  // runs; shared costs (setup, waiting for other threads, sums over the parts of the batch) are
+  // divided in the same way.
   void forward(const Pass& pass, StepObserver* observer);
   void backward(const Pass& pass, StepObserver* observer);
 

@@ -134,7 +134,7 @@ KEYS = {
                        constants=[keys("name value unit")]),
     "lesson sample": keys("type lesson series group? x? x_unit? text? value? unit? draws? p10? p90? n? unstable?"),
     "span": keys("type lesson lane what begin_s end_s stall"),
-    "gap": keys("type lesson what unit predicted measured parts note?", parts=[keys("cause value")]),
+    "gap": keys("type lesson what unit predicted measured parts note? modelled?", parts=[keys("cause value")]),
     "frame": keys("type lesson sequence step title rows moves?",
                   rows=[keys("name group? values? text?")],
                   moves=[keys("from to first count adds")]),
@@ -152,7 +152,7 @@ KEYS = {
                                       marks=[keys("name value unit")], checks=CHECKS)]),
     "devices done": keys("type seconds"),
     "figure": keys("type device question unit value reason? median? p10? p90? n? unstable? threads? "
-                   "plain_share? best_share? all_threads_s?"),
+                   "plain_share? best_share? share_unsteady? all_threads_s?"),
     "tour done": keys("type seconds others_share?"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(

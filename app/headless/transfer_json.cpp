@@ -35,7 +35,9 @@ Json fit_json(const TransferFit& e) {
   json["latency_s"] = first ? Json(e.levels.front().latency_s) : Json(nullptr);
   json["gb_per_s"] = last ? Json(e.levels.back().gb_per_s) : Json(nullptr);
   json["levels"] = Json::array();
-  for (const TransferLevel& level : e.levels) json["levels"].push_back(level_json(level));
+  for (const TransferLevel& level : e.levels) {
+    if (level.sizes > 0) json["levels"].push_back(level_json(level));
+  }
   add_way(json, e.mover, e.peer);
   const auto& faster = e.faster_than_one;
   json["break_even_bytes"] = faster ? Json(faster->from_bytes) : Json(nullptr);

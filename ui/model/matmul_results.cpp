@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/history.h"
+#include "ui/model/job_result.h"
 #include "ui/model/scaling_results.h"
 
 namespace lab::ui {
@@ -141,6 +142,7 @@ bool is_unsteady(const TogetherSpeedup& speedup) {
 }
 
 bool has_unsteady_figures(const MatmulResults& results) {
+  if (results.request.live) return is_unsteady(results);
   const auto timed = [](const auto& one) { return is_unsteady(one.time); };
   const auto curve = [](const KernelResults& k) {
     return std::ranges::any_of(k.unsteady, [](double x) { return x != 0; });

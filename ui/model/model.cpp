@@ -299,7 +299,7 @@ void Model::on(const Event& e, const Progress& p) {
 void Model::on(const Event& e, const LogLine& p) {
   if (job_ && job_->id == e.job && p.severity == Severity::Info) {
     state_of(job_->page).said = p.text;
-    // The line of the job's end says it, or of the jobs that a tour consists of, nothing does.
+    // A job of the Memory page says it again at its end; a tour's parts are not jobs of their own.
     if (job_->page == Page::Memory || job_->page == Page::Tour) return;
   }
   add_log(e.job, p.severity, p.text);
@@ -407,10 +407,27 @@ void Model::finish_statements(const JobFinished& p) {
   add_statement({std::move(failed), p.error});
 }
 
+namespace {
+
+// The parser's error begins with the statement, in the quotation marks of the language; it is shown
+// beside the statement.
+void drop_statement(std::string& error, const std::string& statement) {
+  constexpr std::size_t kMark = 4;  // bytes of a quotation mark, at most
+  const std::size_t at = error.find(statement);
+  if (statement.empty() || at > kMark) return;
+  const std::size_t end = at + statement.size();
+  for (const std::string_view separator : {", ", "，", "、"}) {
+    const std::size_t comma = error.find(separator, end);
+    if (comma > end + kMark) continue;
+    error.erase(0, comma + separator.size());
+    return;
+  }
+}
+
+}  // namespace
+
 void Model::note_unreadable(const std::string& statement, std::string error) {
-  // The parser repeats the statement, which is shown beside its error.
-  const std::string repeated = fmt::format("'{}', ", printable(statement));
-  if (error.starts_with(repeated)) error.erase(0, repeated.size());
+  drop_statement(error, printable(trimmed(statement)));
   TensorResult unreadable;
   unreadable.statement = statement;
   LogEntry& entry = add_log(0, Severity::Error, trf("{} failed: {}", statement, error));

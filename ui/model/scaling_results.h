@@ -20,7 +20,8 @@ Device first_device(const StartTraining& training);
 struct ScalingCurve {
   std::vector<ScalingPoint> points;
   Column64 devices;
-  // Low and high: p90 and p10 of its steps, and if they are unsteady, p10 and p90 of one device's.
+  // Low and high: at p90 and p10 of its steps; if the steps of one device are unsteady, also at
+  // their p10 and p90.
   Column64 speedup, speedup_low, speedup_high;
   Column64 efficiency, efficiency_low, efficiency_high;
 

@@ -14,16 +14,13 @@ constexpr double kTestSpeed = 3;
 constexpr std::int64_t kFashionTrain = 60000, kFashionTest = 10000;
 constexpr std::int64_t kLeastWidth = 8, kLeastImages = 1000;
 
-std::int64_t train_images(const StartTraining& r) {
-  return r.data == DataSource::FashionMnist ? kFashionTrain : r.synthetic_train;
-}
 std::int64_t test_images(const StartTraining& r) {
   if (!r.evaluate) return 0;
   return r.data == DataSource::FashionMnist ? kFashionTest : r.synthetic_test;
 }
 
 double epoch_s(const StartTraining& r, double images_per_s, double test_images_per_s) {
-  return static_cast<double>(train_images(r)) / images_per_s +
+  return static_cast<double>(training_images(r)) / images_per_s +
          static_cast<double>(test_images(r)) / test_images_per_s;
 }
 
@@ -34,6 +31,10 @@ bool same_network(const StartTraining& a, const StartTraining& b) {
 }
 
 }  // namespace
+
+std::int64_t training_images(const StartTraining& request) {
+  return request.data == DataSource::FashionMnist ? kFashionTrain : request.synthetic_train;
+}
 
 bool equally_fast(const StartTraining& a, const StartTraining& b) {
   return a.model == b.model && a.width == b.width && a.batch == b.batch && a.devices == b.devices &&
@@ -92,7 +93,7 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
 
 double typical_training_s(const StartTraining& request, const DeviceInfo& device) {
   const double images = static_cast<double>(request.epochs) *
-                        static_cast<double>(train_images(request) + test_images(request));
+                        static_cast<double>(training_images(request) + test_images(request));
   const double steps = images / static_cast<double>(std::max<std::int64_t>(request.batch, 1));
   const auto devices = static_cast<double>(std::max<std::size_t>(request.devices.size(), 1));
   return steps * typical_step_s(request, device) / devices;
@@ -101,7 +102,7 @@ double typical_training_s(const StartTraining& request, const DeviceInfo& device
 double fit_into(double seconds, const TrainingEstimate& estimate, StartTraining& request) {
   double one_s = estimate.seconds / static_cast<double>(std::max<std::int64_t>(request.epochs, 1));
   const double trained =
-      std::min(1.0, static_cast<double>(train_images(request)) / estimate.images_per_s / one_s);
+      std::min(1.0, static_cast<double>(training_images(request)) / estimate.images_per_s / one_s);
   while (one_s > seconds && request.model == "resnet18" && request.width > kLeastWidth) {
     request.width /= 2;
     one_s /= 3;  // a quarter of the products, half of the other traffic

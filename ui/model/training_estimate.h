@@ -12,6 +12,9 @@ namespace lab::ui {
 // Whether two trainings make the same steps on the same devices, so that they are equally fast.
 bool equally_fast(const StartTraining& a, const StartTraining& b);
 
+// How many images the training of the request has.
+std::int64_t training_images(const StartTraining& request);
+
 struct TrainingEstimate {
   double seconds = 0;  // of all steps and evaluations
   // The same at the speeds of the fastest and the slowest tenth of a probe's steps; both are

@@ -10,6 +10,7 @@
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/model/history.h"
+#include "ui/model/job_result.h"
 #include "ui/model/scaling_results.h"
 
 namespace lab::ui {
@@ -271,6 +272,7 @@ bool headline_is_unsteady(const TransferResults& results, const std::pair<Device
 }
 
 bool has_unsteady_samples(const TransferResults& results) {
+  if (results.request.live) return is_unsteady(results);
   return std::ranges::any_of(results.cases, [](const TransferCase& c) {
     return std::ranges::any_of(c.unsteady, [](double x) { return x != 0; });
   });

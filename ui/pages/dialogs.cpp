@@ -124,13 +124,14 @@ void split_text(const Panel& p, int devices) {
   const std::size_t cores = cpu_cores(p);
   const bool shared = cores > 0 && static_cast<std::size_t>(devices) > cores;
   const std::string text =
-      shared ? trf("The devices cpu:0 to cpu:{} share {} cores, so that work on one slows others. "
-                   "For this, the program restarts, which takes about a second.",
-                   devices - 1, cores)
-             : trf("The cores are divided among {} devices, cpu:0 to cpu:{}. For this, the program "
-                   "restarts, which takes about a second.",
-                   devices, devices - 1);
-  body(p.ui, text);
+      !shared
+          ? trf("The cores are divided among {} devices, cpu:0 to cpu:{}.", devices, devices - 1)
+      : cores == 1
+          ? trf("The devices cpu:0 to cpu:{} share 1 core: work on one slows the others.",
+                devices - 1)
+          : trf("The devices cpu:0 to cpu:{} share {} cores: work on one slows the others.",
+                devices - 1, cores);
+  body(p.ui, fmt::format("{} {}", text, tr("The program restarts, which takes about a second.")));
   record_item(p.ui, "restart/cores", "text", text);
 }
 

@@ -149,8 +149,6 @@ void outcome_box(const Panel& p, Page page, bool retry = true, Figures figures =
 // The two parts of outcome_box(): failures, and notes on a job that has ended otherwise.
 void failure_box(const Panel& p, Page page, bool retry = true);
 void outcome_notes(const Panel& p, Page page, Figures figures = Figures::Unmarked);
-// Pages with kinds of runs say in run_tabs.h what others took from the cores, and below their
-// figures that the run was stopped.
 void stopped_note(const Panel& p, Page page);
 
 // Returns the running job's results; until there are any, those of the previous job.

@@ -37,12 +37,12 @@ class RunParts {
 
   // Also that the run was stopped.
   void add_stopped(double seconds) {
-    add_caption(trf("Stopped after {}", format_seconds(seconds)), 0,
-                [this](const std::string& text) {
-                  caption(p_.ui, text);
-                  record_item(p_.ui, key_ + "/stopped", "note", text);
-                  hint(p_.ui, tr("What was measured until then is shown."));
-                });
+    add_caption(
+        trf("Stopped after {}", format_seconds(seconds)), 0, [this](const std::string& text) {
+          caption(p_.ui, text);
+          record_item(p_.ui, key_ + "/stopped", "note", text);
+          hint(p_.ui, tr("What was measured until then is shown; if nothing was, the run before."));
+        });
   }
 
   void add_others(double share, const std::string& why, bool marked) {

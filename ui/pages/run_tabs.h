@@ -12,7 +12,7 @@ namespace lab::ui {
 
 // What run_tabs() says of the results shown, right of the tabs.
 struct RunState {
-  bool last = false;          // of the page's last run
+  bool last = false;          // of the page's last run, with notes on it
   bool has_marks = false;     // a figure is marked as unsteady
   bool has_replaced = false;  // the run before can be shown
   std::time_t measured = 0;   // of results of an earlier session, otherwise 0
@@ -41,8 +41,8 @@ const Kept<Results>& kept_of(const KeptRuns<Results>& runs, const RunTabs& tabs)
 // Draws tabs for the kinds of runs in `offered`, if it has several, a button to see what the last
 // run of a kind replaced, when results of an earlier session were measured, and, of results with
 // marked figures or measured beside other programs, that and a button that measures again.
-// `titles` are LAB_TEXT, parallel to `offered`; `has_marks` is null for results that are marked in
-// another way. A new job shows its own kind. Returns the results to show.
+// `titles` are LAB_TEXT, parallel to `offered`; `has_marks` is null for results that have
+// their marks and notes elsewhere. A new job shows its own kind. Returns the results to show.
 template <typename Results>
 const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>& runs,
                               RunTabs& tabs, std::span<const std::string> titles,

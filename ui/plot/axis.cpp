@@ -119,7 +119,7 @@ Range Extent::padded(double margin, bool anchor_zero) const {
   const double hi = to_linear(scale_, clamped(scale_, max_));
   const double width = hi - lo;
   if (width <= narrowest(scale_, std::max(std::abs(lo), std::abs(hi)))) {
-    // A single size stands between ticks at powers of two.
+    // Ticks at powers of two around a single size.
     const double around = scale_ == Scale::Log2 ? 1.5 : 0.5;
     if (scale_ != Scale::Linear) return from_even_range(scale_, lo - around, hi + around);
     if (lo == 0) return {0, 1};

@@ -202,7 +202,8 @@ struct TransferFit {
   TransferMover mover = TransferMover::Threads;
   PeerMode peer = PeerMode::None;
   int threads = 1;
-  std::vector<TransferLevel> levels;  // ascending in size, only those with measured sizes
+  // Ascending in size, from the first to the last with measured sizes.
+  std::vector<TransferLevel> levels;
   // Where this case is faster than with one thread, among the measured sizes; empty: nowhere, or
   // not applicable.
   std::optional<FasterRange> faster_than_one;

@@ -60,7 +60,8 @@ class GradientReducer {
   // The replica's gradients of this bucket are final; on a GPU, they will be once the work queued
   // on its main stream has run. Buckets become ready in order.
   virtual void ready(std::size_t replica, std::size_t bucket) = 0;
-  // Does the work that is due, if any; never waits for another replica.
+  // Does the work that is due, if any; never waits for another replica. Of a replica on a CPU whose
+  // last bucket is ready, finish() does it.
   virtual void progress(std::size_t replica) = 0;
   // Called when the replica's backward has ended. Returns once its gradients are the sums, bitwise
   // equal on every replica. Throws Error(Cancelled) once `stop` is requested, and failures

@@ -553,7 +553,7 @@ TEST(MatmulLadder, TooFewRepetitionsAreNeitherSteadyNorUnsteady) {
   lab.open(Page::Matmul);
   EXPECT_FALSE(lab.visible("matmul/mark_key"));
   EXPECT_EQ(lab.backend.find("matmul/few_key")->label,
-            "Those with n had time for fewer than 6 repetitions.");
+            "Where n is given, fewer than 6 repetitions fit the time limit.");
   EXPECT_EQ(lab.backend.find("matmul/limit")->label,
             "Only one repetition of The rung simd at N = 64 fits the time limit, at 85.0 GFLOP/s: "
             "allow more time per kernel to find its limit.");

@@ -530,7 +530,7 @@ TEST(ScalingPage, ABatchWithFewerImagesThanDevicesIsRemarked) {
   lab.view.forms.scaling.request.training.batch = 2;
   lab.frames(3);
   EXPECT_EQ(lab.backend.find("scaling/small_batch")->label,
-            "A batch of 2 images leaves the others of 16 devices idle.");
+            "A batch of 2 images keeps only 2 of 16 devices busy.");
 }
 
 TEST(ScalingPage, WeakScalingHasATab) {

@@ -384,7 +384,7 @@ std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   return text;
 }
 
-// One that had time for few repetitions yields to all others.
+// One with few repetitions counts only if there is no other.
 const Line* fastest_of(const Ladder& ladder, bool library) {
   const auto rank = [](const Line& line) {
     return std::pair(!has_few_repetitions(line.sample->time), line.sample->gflops);
@@ -492,7 +492,7 @@ std::string ladder_sentence(const Ladder& ladder) {
   return text;
 }
 
-// Below the bars, which so stay where they are when it is known.
+// Below the bars, so that they do not move when it is known.
 void draw_sentence(const Panel& p, const Ladder& ladder) {
   const std::string text = ladder_sentence(ladder);
   if (text.empty()) return;
@@ -548,7 +548,7 @@ void draw_key(const Panel& p, const Ladder& ladder) {
   };
   if (std::ranges::none_of(ladder.lines, few)) return;
   const std::string text =
-      trf("Those with n had time for fewer than {} repetitions.", kFewestForSpread);
+      trf("Where n is given, fewer than {} repetitions fit the time limit.", kFewestForSpread);
   caption(p.ui, text);
   record_item(p.ui, "matmul/few_key", "text", text);
   hint(p.ui, tr("Too few to know how much their times vary. More time per kernel allows more."));

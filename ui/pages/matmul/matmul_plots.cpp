@@ -142,19 +142,25 @@ Device shown_device(const Panel& p, const MatmulResults& results) {
 
 void draw_device_choice(const Panel& p, const MatmulResults& results) {
   std::vector<Device> devices = devices_with_results(results);
-  if (runs(p, Page::Matmul)) {
+  const std::size_t measured = devices.size();
+  if (runs(p, Page::Matmul) && &results == &p.model.matmul().current) {
     for (const Device device : wanted_devices(p, results.request.devices)) {
       if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
     }
   }
   if (devices.size() < 2) return;
+  Device chosen = shown_device(p, results);
   choose_one(p,
              {.path = "matmul/shown_device",
               .label = tr("Device"),
               .hint = tr("Whose ladder, curves and roofline are shown."),
               .most_segments = 4},
-             devices, shown_device(p, results), p.view.forms.matmul.shown_device,
-             [](Device device) { return lab::to_string(device); });
+             devices, chosen, chosen, [](Device device) { return lab::to_string(device); });
+  // One without results cannot be shown yet.
+  const auto end = devices.begin() + static_cast<std::ptrdiff_t>(measured);
+  if (std::find(devices.begin(), end, chosen) != end && chosen != shown_device(p, results)) {
+    p.view.forms.matmul.shown_device = chosen;
+  }
 }
 
 plot::Marker kernel_marker(const Panel& p, const std::string& name) {

@@ -303,8 +303,8 @@ void small_batch_note(const Panel& p, const ScalingForm& form) {
   if (form.request.modes == std::vector{ScalingMode::Weak} || batch >= most) return;
   warning_sentence(
       p, "scaling/small_batch",
-      batch == 1 ? trf("A batch of 1 image leaves the others of {} devices idle.", most)
-                 : trf("A batch of {} images leaves the others of {} devices idle.", batch, most));
+      batch == 1 ? trf("A batch of 1 image keeps only 1 of {} devices busy.", most)
+                 : trf("A batch of {0} images keeps only {0} of {1} devices busy.", batch, most));
 }
 
 // Why the last measurement allows no prediction; empty if it does, or is not what it starts from.

@@ -401,6 +401,7 @@ void withheld_state(const Panel& p, const ScalingPoint* one, std::string_view se
     ScalingForm& form = p.view.forms.scaling;
     form.compute_time = static_cast<int>(ComputeTime::Typed);
     form.to_step_time = true;
+    form.settings_open.open = true;
     if (one != nullptr) form.compute_ms = one->step.median_s * 1e3;
   }
 }

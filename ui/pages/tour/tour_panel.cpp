@@ -572,7 +572,8 @@ void change_caption(const Panel& p, const Tile& tile, const std::string& older) 
 }
 
 // Below the sentences, in lines that are kept for them: spreads without room beside their figures,
-// and changes. Only medians have both, the others have a change if they are steady.
+// and changes. Only the speed of training has room for both; the others have a change where no
+// spread is shown.
 void tile_captions(const Panel& p, const Tile& tile, bool alone, const std::string& spreads) {
   const bool both = !alone && tile.question == TourQuestion::Training;
   const std::string older = older_text(p.model.tour().current, tile.question, p.model.wall_time());

@@ -10,7 +10,7 @@
 namespace lab::ui {
 
 // The machine in a sentence, from the peaks of `devices`; in two with the limit that the memory
-// sets, which no disturbed tour knows, or that devices share cores.
+// sets, unless the tour was disturbed, or with the remark that devices share cores.
 struct TourHeadline {
   std::string text;       // empty without a peak of each device
   bool withheld = false;  // the text says which figure is too unsteady for it

@@ -4,6 +4,7 @@
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "ui/model/training_estimate.h"
 #include "ui/model/training_presets.h"
 #include "ui/pages/field_control.h"
 #include "ui/pages/training/training_parts.h"
@@ -333,9 +334,7 @@ std::string settings_text(const Panel& p, const TrainingForm& form) {
 
 // A batch that holds all images makes each epoch one step.
 void draw_batch_note(const Panel& p, const StartTraining& request) {
-  constexpr std::int64_t kFashionMnist = 60000;
-  const std::int64_t images =
-      request.data == DataSource::Synthetic ? request.synthetic_train : kFashionMnist;
+  const std::int64_t images = training_images(request);
   if (request.batch <= images) return;
   const std::string text =
       trf("The batch is larger than the {} training images: each epoch is one step of all of them.",

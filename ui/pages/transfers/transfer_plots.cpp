@@ -270,7 +270,10 @@ std::pair<Device, Device> shown_pair(const Panel& p, const TransferResults& resu
 
 void draw_pair_choice(const Panel& p, const TransferResults& results) {
   auto pairs = results.pairs();
-  if (runs(p, Page::Transfers)) add_awaited_pairs(p, results.request, pairs);
+  const std::size_t measured = pairs.size();
+  if (runs(p, Page::Transfers) && &results == &p.model.transfers().current) {
+    add_awaited_pairs(p, results.request, pairs);
+  }
   if (pairs.size() < 2) return;
   constexpr std::size_t kMostSegments = 4;
   constexpr float kCombo = 320;  // units
@@ -279,12 +282,18 @@ void draw_pair_choice(const Panel& p, const TransferResults& results) {
     row.emplace(p.ui, std::initializer_list<float>{-std::min(kCombo, width_left(p)), 1});
     row->next();
   }
+  std::pair<Device, Device> chosen = shown_pair(p, results);
   choose_one(p,
              {.path = "transfers/shown_pair",
               .label = tr("From and to"),
               .hint = tr("Source and destination of the curves and costs below."),
               .most_segments = kMostSegments},
-             pairs, shown_pair(p, results), p.view.forms.transfers.shown_pair, pair_text);
+             pairs, chosen, chosen, pair_text);
+  // One without results cannot be shown yet.
+  const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(measured);
+  if (std::find(pairs.begin(), end, chosen) != end && chosen != shown_pair(p, results)) {
+    p.view.forms.transfers.shown_pair = chosen;
+  }
 }
 
 namespace {

@@ -7,6 +7,10 @@
 #include <set>
 #include <vector>
 
+#include "compute/core/error.h"
+#include "compute/core/events/tensor_code.h"
+#include "compute/core/language.h"
+#include "tests/support/catalogs.h"
 #include "tests/ui/events.h"
 #include "ui/model/setting_differences.h"
 #include "ui/model/smoothed.h"
@@ -496,6 +500,27 @@ TEST_F(ModelTest, LogIsBounded) {
   }
   EXPECT_EQ(model.log().size(), kLogLines);
   EXPECT_EQ(model.log().back().text, std::to_string(kLogLines + 49));
+}
+
+TEST(Statements, AnUnreadableOneIsNotRepeatedInItsErrorInAnyLanguage) {
+  for (const Language language :
+       {Language::English, Language::Chinese, Language::Japanese, Language::Vietnamese}) {
+    const test::WithLanguage in(language);
+    Model model(machine_of(1));
+    const std::string statement = " Q + 1";
+    std::string error;
+    try {
+      parse_tensor_statement(statement);
+    } catch (const Error& e) {
+      error = e.what();
+    }
+    ASSERT_NE(error.find("Q + 1"), std::string::npos);
+    model.note_unreadable(statement, error);
+    ASSERT_EQ(model.statements().size(), 1U);
+    EXPECT_EQ(model.statements()[0].error.find("Q + 1"), std::string::npos)
+        << model.statements()[0].error;
+    EXPECT_FALSE(model.statements()[0].error.empty());
+  }
 }
 
 }  // namespace

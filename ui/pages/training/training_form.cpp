@@ -4,6 +4,7 @@
 
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/model/training_estimate.h"
 #include "ui/model/training_presets.h"
 #include "ui/pages/field_control.h"

@@ -312,8 +312,7 @@ def case_learn(program, home):
             steps.append({"expect": "learn/map/cpu:1"})
         if lesson["name"] == "equal":
             steps += [
-                {"scroll": -100, "at": "learn/measured"},
-                {"wait_for": "learn/scrub"},
+                {"wait_for": "learn/scrub"},  # directly below the sentence
                 {"expect": "learn/scrub", "value": "1/7"},
                 {"key": "space"},
                 {"expect": "learn/scrub", "value": "2/7"},

@@ -171,8 +171,7 @@ TEST(DevicesPage, TakesAsManyDevicesAsTheChapterOrTheCores) {
   EXPECT_EQ(lab.backend.find("devices/cpu_devices")->value, "16");
   lab.click("devices/split");
   EXPECT_EQ(lab.backend.find("restart/cores")->label,
-            "The devices cpu:0 to cpu:15 share 4 cores, so that work on one slows others. For "
-            "this, the program restarts, which takes about a second.");
+            "The devices cpu:0 to cpu:15 share 4 cores: work on one slows the others.");
   lab.click("restart/no");
   lab.click("devices/cpu_devices");
   lab.type("4");

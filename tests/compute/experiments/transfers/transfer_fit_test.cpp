@@ -17,7 +17,8 @@ std::vector<TransferPoint> line(double latency_s, double s_per_byte, double nois
   std::mt19937 random(5);
   std::uniform_real_distribution<double> error(-noise, noise);
   std::vector<TransferPoint> points;
-  for (double bytes = 1024; bytes <= 1 << 30; bytes *= 2) {
+  for (int power = 10; power <= 30; ++power) {
+    const double bytes = std::exp2(power);
     points.push_back({bytes, (latency_s + bytes * s_per_byte) * (1 + error(random))});
   }
   return points;
@@ -62,7 +63,8 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // 20 ns and 100 GB/s up to 16 MiB, 10 GB/s from memory.
 std::vector<TransferPoint> cached_line() {
   std::vector<TransferPoint> points;
-  for (double bytes = 1024; bytes <= 1 << 30; bytes *= 2) {
+  for (int power = 10; power <= 30; ++power) {
+    const double bytes = std::exp2(power);
     points.push_back({bytes, 2e-8 + bytes * (bytes <= (1 << 24) ? 1e-11 : 1e-10)});
   }
   return points;
@@ -170,7 +172,8 @@ constexpr double kLink = 2e-11, kGpu = 5e-13, kHost = 1e-10;  // seconds per byt
 MeasuredSeries measured(Device from, Device to, MemoryKind memory, TransferMover mover,
                         const std::function<double(double)>& seconds, int threads = 1) {
   MeasuredSeries made{{from, to, memory, TransferOp::Copy, threads, mover}, {}};
-  for (double bytes = 1 << 10; bytes <= 1 << 30; bytes *= 2) {
+  for (int power = 10; power <= 30; ++power) {
+    const double bytes = std::exp2(power);
     made.points.push_back({bytes, seconds(bytes)});
   }
   return made;

@@ -85,8 +85,9 @@ void draw_ends(const Ui& ui, const CurveArea& area, const LessonQuestion& questi
   };
   label(question.high, area.min.y);
   label(question.low, area.max.y - font->FontSize);
-  for (double decade = 10 * question.low; decade < 0.99 * question.high; decade *= 10) {
-    const float y = area.y(decade);
+  const int decades = static_cast<int>(std::ceil(std::log10(question.high / question.low) - 0.005));
+  for (int i = 1; i < decades; ++i) {
+    const float y = area.y(question.low * std::pow(10.0, i));
     list->AddLine({area.min.x, y}, {area.max.x, y}, styled(ui.theme->plot_grid));
   }
 }

@@ -28,7 +28,8 @@ TEST(LineBreaks, KeepsNumbersWhole) {
   test::NullBackend b(1);
   ImFont* font = b.ui.fonts.body;
   EXPECT_EQ(break_lines(font, "", 40), "");
-  for (float width = 50; width < 200; width += 3) {
+  for (int pixels = 50; pixels < 200; pixels += 3) {
+    const auto width = static_cast<float>(pixels);
     const std::string broken = break_lines(font, "It took 2.75 ms,\nor 0.58 times as long.", width);
     EXPECT_NE(broken.find("2.75"), std::string::npos) << broken;
     EXPECT_NE(broken.find("0.58"), std::string::npos) << broken;
@@ -41,7 +42,8 @@ TEST(LineBreaks, KeepsNumbersWhole) {
 TEST(LineBreaks, KeepANumberWithItsUnit) {
   test::NullBackend b(1);
   ImFont* font = b.ui.fonts.body;
-  for (float width = 90; width < 300; width += 3) {
+  for (int pixels = 90; pixels < 300; pixels += 3) {
+    const auto width = static_cast<float>(pixels);
     const std::string broken = break_lines(
         font, "It took 2.75 ms at 48.1 GB/s, of which 67 ns were lost in 2 steps", width);
     for (const std::string& line : lines_of(broken)) {
@@ -59,7 +61,8 @@ TEST(LineBreaks, KeepACallOnOneLine) {
   test::NullBackend b(1);
   ImFont* font = b.ui.fonts.caption;
   const float least = text_size(font, "full((2, 3), 1).").x + 1;
-  for (float width = least; width < 400; width += 7) {
+  for (int more = 0; more < 300; more += 7) {
+    const float width = least + static_cast<float>(more);
     const std::string broken = break_lines(
         font, "create one of that number, as in full((2, 3), 1). Or two (a, b).", width);
     EXPECT_NE(broken.find("full((2, 3), 1)."), std::string::npos) << broken;
@@ -107,7 +110,8 @@ TEST(LineBreaks, FitsEveryLineAndKeepsEveryCharacter) {
   ImFont* font = b.ui.fonts.body;
   const std::string text =
       "まだ学習していません。各ステップの損失、cpu:0 の精度（10 回）を観察できます。";
-  for (float width = 60; width < 400; width += 7) {
+  for (int pixels = 60; pixels < 400; pixels += 7) {
+    const auto width = static_cast<float>(pixels);
     const std::string broken = break_lines(font, text, width);
     EXPECT_EQ(without(without(broken, '\n'), ' '), without(text, ' '));
     for (const std::string& line : lines_of(broken)) {

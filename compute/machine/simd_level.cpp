@@ -101,6 +101,7 @@ Processor processor() {
       __builtin_cpu_supports("avx512cd")) {
     if (__builtin_cpu_supports("avx512bf16")) extras.emplace_back("BF16");
     if (__builtin_cpu_supports("avx512vnni")) extras.emplace_back("VNNI");
+    if (has_amx_bf16()) extras.emplace_back("AMX");
     return finish(SimdTier::Avx512, "AVX-512");
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -254,6 +255,17 @@ std::string processor_numbers() {
   return fmt::format("family {}, model {}", family, model);
 #else
   return {};
+#endif
+}
+
+bool has_amx_bf16() {
+#if defined(__x86_64__)
+  constexpr unsigned kAmxBf16 = 1U << 22, kAmxTile = 1U << 24;  // CPUID 7.0, EDX
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0;
+#else
+  return false;
 #endif
 }
 

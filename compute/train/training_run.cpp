@@ -9,7 +9,6 @@
 #include "compute/core/files/whole_file.h"
 #include "compute/core/language.h"
 #include "compute/core/printable.h"
-#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/peak.h"
 #include "compute/measure/gpu_peak.h"
 #include "compute/nn/models.h"
@@ -128,7 +127,6 @@ void TrainingRun::start_profile() {
       device.gpu() == nullptr
           ? measure_peak(device.device(), &device.threads(), options, request_.dtype)
           : measure_gpu_peak(device, request_.dtype, options).value_or(PeakSample{});
-  if (peak.amx) ctx_.emit(LogLine{Severity::Info, amx_remark(device.device())});
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),
                      .kernels = {request_.kernels},

@@ -16,7 +16,6 @@
 #include "compute/experiments/matmul/device_ladder.h"
 #include "compute/experiments/matmul/host_matrices.h"
 #include "compute/experiments/matmul/rung.h"
-#include "compute/kernels/gemm/amx.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/peak.h"
@@ -206,8 +205,7 @@ class CpuLadder final : public DeviceLadder {
 
  private:
   std::string bf16_remark() const {
-    std::string amx = amx_remark(device_.device());
-    if (bf16_kernels().native() || !amx.empty()) return amx;
+    if (bf16_kernels().native()) return {};
     return trf(
         "the lab's kernels multiply bf16 as f32 on {}: {}; rounding saves no arithmetic there",
         to_string(device_.device()), why_bf16_products_are_f32());

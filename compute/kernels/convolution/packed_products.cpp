@@ -13,10 +13,23 @@ namespace {
 constexpr std::int64_t kWordsPerPass = 512;
 
 // The tiles of C in the given rows, of any number of strips of B. `t` has the strides and the
-// steps.
+// steps. `by_rows`: whether one call computes a row of tiles.
 template <class Kernels, class Args, class Word>
-void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, const Word* a,
-                    const Word* b, std::int64_t b_strip_stride, float* c) {
+void multiply_tiles(const Kernels& gemm, bool by_rows, Args t, Slice rows, std::int64_t n,
+                    const Word* a, const Word* b, std::int64_t b_strip_stride, float* c) {
+  if (by_rows) {
+    t.b = b;
+    t.tiles = ceil_div(n, gemm.nr);
+    t.b_tile_stride = b_strip_stride;
+    t.cols = static_cast<int>(n - (t.tiles - 1) * gemm.nr);
+    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+      t.a = a + i * t.a_row_stride;
+      t.c = c + i * t.ldc;
+      t.rows = tile_part(rows.end, i, gemm.mr);
+      gemm.tile(t);
+    }
+    return;
+  }
   for (std::int64_t j = 0; j < n; j += gemm.nr) {
     t.b = b + j / gemm.nr * b_strip_stride;
     t.cols = tile_part(n, j, gemm.nr);
@@ -37,8 +50,8 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
   for (std::int64_t p = 0; p < b.k; p += kWordsPerPass) {
     t.k = std::min(kWordsPerPass, b.k - p);
     t.accumulate = accumulate || p > 0;
-    multiply_tiles(gemm, t, {0, rows}, b.n, a + p, static_cast<const float*>(b.data) + p * gemm.nr,
-                   b.strip_words(), c);
+    multiply_tiles(gemm, false, t, {0, rows}, b.n, a + p,
+                   static_cast<const float*>(b.data) + p * gemm.nr, b.strip_words(), c);
   }
 }
 
@@ -51,7 +64,7 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, float* 
   for (std::int64_t p = 0; p < words; p += kWordsPerPass) {
     t.steps = std::min(kWordsPerPass, words - p);
     t.accumulate = accumulate || p > 0;
-    multiply_tiles(gemm, t, {0, rows}, b.n, rounded + p,
+    multiply_tiles(gemm, gemm.by_rows, t, {0, rows}, b.n, rounded + p,
                    static_cast<const std::uint32_t*>(b.data) + p * gemm.nr, b.strip_words(), c);
   }
 }
@@ -138,7 +151,7 @@ namespace {
 
 void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
-  multiply_tiles(gemm,
+  multiply_tiles(gemm, false,
                  TileArgs{.k = terms,
                           .a_row_stride = 1,
                           .a_k_stride = x.m,
@@ -151,7 +164,7 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
 
 void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
-  multiply_tiles(gemm,
+  multiply_tiles(gemm, gemm.by_rows,
                  Bf16TileArgs{.steps = gemm.words(terms),
                               .a_row_stride = 1,
                               .a_k_stride = x.m,

@@ -65,6 +65,8 @@ void TileOfF32(const Bf16TileArgs& t) {
                        .ldc = t.ldc,
                        .rows = t.rows,
                        .cols = t.cols,
+                       .tiles = t.tiles,
+                       .b_tile_stride = t.b_tile_stride,
                        .accumulate = t.accumulate,
                        .fetches_b = true});
 }
@@ -102,6 +104,8 @@ const Bf16Kernels* F32KernelsOfBf16() {
                                     .mr = gemm_kernels().mr,
                                     .nr = gemm_kernels().nr,
                                     .lanes = gemm_kernels().lanes,
+                                    .by_rows = false,
+                                    .block_steps = 512,
                                     .tile = &TileOfF32,
                                     .pack_f32 = &PackF32,
                                     .pack_bf16 = &PackBf16,
@@ -126,8 +130,10 @@ const Bf16Kernels& f32_kernels_of_bf16() {
 }
 
 const Bf16Kernels& bf16_kernels() {
-  static const Bf16Kernels* const kNative =
-      why_bf16_products_are_f32().empty() ? native_bf16_kernels() : nullptr;
+  static const Bf16Kernels* const kNative = amx_kernels() != nullptr ? amx_kernels()
+                                            : why_bf16_products_are_f32().empty()
+                                                ? avx512_bf16_kernels()
+                                                : nullptr;
   const Bf16Kernels& as_f32 = f32_kernels_of_bf16();
   // Callers that cap the instruction set below AVX-512, such as tests, get the FP32 kernels.
   const bool uncapped = kNative != nullptr && as_f32.lanes == kNative->lanes;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "compute/kernels/gemm/avx512_transpose.h"
 #include "compute/machine/simd_level.h"
 
 // GCC 12 warns about the undefined vectors inside its own intrinsics.
@@ -30,6 +31,7 @@ constexpr int kMr = 12;
 constexpr int kNv = 2;
 constexpr int kLanes = 16;
 constexpr int kNr = kNv * kLanes;
+constexpr std::int64_t kBlockSteps = 512;
 
 // Storage of the pairs of A: packed, row by row, or with any strides.
 enum class Layout { Packed, Rows, Strided };
@@ -117,6 +119,17 @@ void tile_of(const Bf16TileArgs& t) {
 }
 
 void any_tile(const Bf16TileArgs& t) {
+  if (t.tiles > 1) {
+    Bf16TileArgs one = t;
+    one.tiles = 1;
+    for (std::int64_t i = 0; i < t.tiles; ++i) {
+      one.cols = i + 1 < t.tiles ? kNr : t.cols;
+      any_tile(one);
+      one.b += t.b_tile_stride;
+      one.c += kNr;
+    }
+    return;
+  }
   if (t.a_row_stride == 1 && t.a_k_stride == kMr) {
     tile_of<Layout::Packed>(t);
   } else if (t.a_k_stride == 1) {
@@ -188,18 +201,6 @@ LAB_BF16_TARGET void pack_along_strip(const Bf16PackArgs<T>& p) {
       _mm512_mask_storeu_epi32(out + v * kLanes, inside[v], pairs);
     }
   }
-}
-
-// Quarter g of column[j] holds pair 4g+j of four rows.
-LAB_BF16_TARGET inline void transpose_quarters(const __m512i (&row)[4], __m512i (&column)[4]) {
-  const __m512i low01 = _mm512_unpacklo_epi32(row[0], row[1]);
-  const __m512i high01 = _mm512_unpackhi_epi32(row[0], row[1]);
-  const __m512i low23 = _mm512_unpacklo_epi32(row[2], row[3]);
-  const __m512i high23 = _mm512_unpackhi_epi32(row[2], row[3]);
-  column[0] = _mm512_unpacklo_epi64(low01, low23);
-  column[1] = _mm512_unpackhi_epi64(low01, low23);
-  column[2] = _mm512_unpacklo_epi64(high01, high23);
-  column[3] = _mm512_unpackhi_epi64(high01, high23);
 }
 
 // Stores pairs 4*kQuarter to 4*kQuarter + 3, those below `pairs`; consecutive pairs are `width`
@@ -280,12 +281,14 @@ LAB_BF16_TARGET double peak_loop(std::int64_t iterations, float seed, float* res
 
 }  // namespace
 
-const Bf16Kernels* native_bf16_kernels() {
+const Bf16Kernels* avx512_bf16_kernels() {
   static constexpr Bf16Kernels kKernels{.name = "AVX512-BF16",
                                         .terms_per_word = 2,
                                         .mr = kMr,
                                         .nr = kNr,
                                         .lanes = kLanes,
+                                        .by_rows = false,
+                                        .block_steps = kBlockSteps,
                                         .tile = &any_tile,
                                         .pack_f32 = &pack<float>,
                                         .pack_bf16 = &pack<std::uint16_t>,
@@ -304,7 +307,7 @@ const Bf16Kernels* native_bf16_kernels() {
 #else
 namespace lab {
 
-const Bf16Kernels* native_bf16_kernels() {
+const Bf16Kernels* avx512_bf16_kernels() {
   return nullptr;
 }
 

@@ -43,6 +43,8 @@ class F32Product {
   int nr() const { return kernels_.nr; }
   // Few columns of B stay in L2 for more terms, which read longer pieces of A's rows, where
   // prefetchers follow. The distance of a single row's terms is no part of the shape.
+  static std::int64_t whole_steps() { return 1; }
+  static bool takes_strips() { return true; }
   std::int64_t most_steps() const {
     constexpr std::int64_t kElementsInL2 = 1 << 16, kFewestColumns = 32;  // of a packed strip
     if (op_.a_k != 1 || op_.m == 1) return kStepsOfBlock;

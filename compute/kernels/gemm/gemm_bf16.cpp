@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/kernels/gemm/gemm_blocks.h"
 
@@ -28,11 +31,18 @@ class Bf16Product {
   int mr() const { return kernels_.mr; }
   int nr() const { return kernels_.nr; }
 
-  static std::int64_t most_steps() { return kStepsOfBlock; }
+  std::int64_t most_steps() const { return kernels_.block_steps; }
+  std::int64_t whole_steps() const { return kernels_.by_rows ? kernels_.lanes : 1; }
+  bool takes_strips() const { return !kernels_.by_rows; }
   static bool packs_a(std::int64_t /*col_tiles*/) { return true; }
   static bool packs_b(std::int64_t /*row_tiles*/, std::int64_t /*cols*/) { return true; }
   void pack_a(std::int64_t row, int rows, Range steps, Word* out) const {
     for (int first = 0; first < rows; first += kernels_.mr) {
+      if (packs_rows()) {
+        pack_rows(row + first, std::min(rows - first, kernels_.mr), steps,
+                  out + first * steps.size());
+        continue;
+      }
       pack({.source = op_.a + (row + first) * op_.a_row + first_term(steps) * op_.a_k,
             .strip_stride = op_.a_row,
             .k_stride = op_.a_k,
@@ -45,8 +55,8 @@ class Bf16Product {
 
   Args tile_args(Range steps) const {
     return {.tile = {.steps = steps.size(),
-                     .a_row_stride = 1,
-                     .a_k_stride = kernels_.mr,
+                     .a_row_stride = packs_rows() ? steps.size() : 1,
+                     .a_k_stride = packs_rows() ? 1 : kernels_.mr,
                      .b_k_stride = kernels_.nr,
                      .ldc = op_.ldc,
                      .accumulate = op_.accumulate || steps.begin > 0},
@@ -67,11 +77,11 @@ class Bf16Product {
     kernels_.tile(t.tile);
   }
   void tile_row(Args& t, Range panel, const Word* packed_b) const {
-    for (std::int64_t j = panel.begin; j < panel.end; j += kernels_.nr) {
-      const auto cols = static_cast<int>(std::min<std::int64_t>(kernels_.nr, panel.end - j));
-      set_b(t, j, cols, packed_b + (j - panel.begin) * t.steps.size());
-      tile(t);
-    }
+    const std::int64_t nr = kernels_.nr;
+    t.tile.tiles = ceil_div(panel.size(), nr);
+    t.tile.b_tile_stride = nr * t.steps.size();
+    set_b(t, panel.begin, static_cast<int>(panel.size() - (t.tile.tiles - 1) * nr), packed_b);
+    tile(t);
   }
   void tile_and_pack(Args& t, Word* out) const {
     pack({.source = op_.b + first_term(t.steps) * op_.b_k + t.col * op_.b_col,
@@ -89,6 +99,21 @@ class Bf16Product {
   std::int64_t first_term(Range steps) const { return kernels_.terms_per_word * steps.begin; }
   std::int64_t terms(Range steps) const {
     return std::min(kernels_.terms_per_word * steps.end, op_.k) - first_term(steps);
+  }
+  // Rows whose terms are contiguous become rows of words; columns are packed as for other kernels.
+  bool packs_rows() const { return kernels_.by_rows && op_.a_k == 1; }
+  void pack_rows(std::int64_t row, int rows, Range steps, Word* out) const {
+    for (int i = 0; i < rows; ++i) {
+      const T* const from = op_.a + (row + i) * op_.a_row + first_term(steps);
+      words_of_row(from, out + i * steps.size(), terms(steps));
+    }
+  }
+  void words_of_row(const float* from, Word* out, std::int64_t terms) const {
+    kernels_.round_row(from, out, terms);
+  }
+  static void words_of_row(const std::uint16_t* from, Word* out, std::int64_t terms) {
+    if (terms % 2 != 0) out[terms / 2] = 0;
+    std::memcpy(out, from, static_cast<std::size_t>(terms) * sizeof(*from));
   }
   void pack(const Bf16PackArgs<float>& args) const { kernels_.pack_f32(args); }
   void pack(const Bf16PackArgs<std::uint16_t>& args) const { kernels_.pack_bf16(args); }

@@ -32,6 +32,8 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   most_steps()                         per block; from the shape and whether A is transposed
 //   only,
 //                                        because the sums of blocks, which C adds, are rounded
+//   whole_steps()                        blocks are cut at multiples of so many steps
+//   takes_strips()                       whether a panel of B may be a single strip
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
 //   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
 //   pack_a(row, rows, steps, Word* out)  packs neighbouring strips of mr rows
@@ -50,9 +52,9 @@ class PartOfGemm {
   using Word = typename Product::Word;
   static_assert(sizeof(Word) == sizeof(float), "block sizes are in 32-bit words");
 
-  // Whether a panel is one strip of B: a block of A of so many rows stays in L2 while strips pass
-  // by it, each for longer than the steps of the loops take.
-  bool takes_strips(std::int64_t rows) const {
+  // Whether a block of A of so many rows stays in L2 while strips of B pass by it, each for longer
+  // than the steps of the loops take.
+  bool fits_beside_strips(std::int64_t rows) const {
     const std::int64_t bytes = rows * kc_ * static_cast<std::int64_t>(sizeof(Word));
     return kc_ > kFewSteps && bytes <= cache_sizes().l2_bytes / 8;
   }
@@ -69,11 +71,13 @@ class PartOfGemm {
 template <class Product>
 PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
     : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
-  kc_ = even_piece(product.steps(), product.most_steps(), 1);
+  kc_ = even_piece(product.steps(), product.most_steps(), product.whole_steps());
   const CacheBlocks most = cache_blocks(cache_sizes(), kc_, product.mr(), product.nr());
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
   const bool packs_b = product.packs_b(ceil_div(rows.size(), mr_), cols.size());
-  nc_ = even_piece(cols.size(), packs_b && takes_strips(rows.size()) ? nr_ : most.nc, nr_);
+  nc_ = even_piece(
+      cols.size(),
+      packs_b && product.takes_strips() && fits_beside_strips(rows.size()) ? nr_ : most.nc, nr_);
   constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
   mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);

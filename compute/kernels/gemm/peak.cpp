@@ -67,10 +67,8 @@ PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& o
   sample.dtype = precision;
   sample.threads = pool == nullptr ? 1 : pool->size();
   std::vector<Slot> slots(static_cast<std::size_t>(sample.threads));
-  sample.amx = precision == Precision::BF16 && amx_bf16_available();
-  const auto loop = sample.amx                     ? &amx_bf16_loop
-                    : precision == Precision::BF16 ? bf16_kernels().peak_loop
-                                                   : &fma_loop;
+  sample.amx = precision == Precision::BF16 && uses_amx();
+  const auto loop = precision == Precision::BF16 ? bf16_kernels().peak_loop : &fma_loop;
   const std::int64_t iterations = sample.amx ? kAmxIterations : kIterations;
   const auto compute = [&](int t, std::int64_t times) {
     Slot& slot = slots[static_cast<std::size_t>(t)];

@@ -18,8 +18,7 @@ double fma_loop(std::int64_t iterations, float seed, float* result);
 // several threads it is the sum of their own rates (compute/measure/own_rates.h), so that a slow
 // core does not hide what faster ones reach. `gflops` is that of the fastest repetition, since it
 // is an upper limit; times are those in which the threads complete a repetition's work at their
-// rates. For BF16, uses AMX if available, otherwise the multiply-adds of bf16_kernels(): where
-// native, two per FP32 lane and instruction.
+// rates. For BF16, the multiply-adds of bf16_kernels().
 PeakSample measure_peak(Device device, ThreadPool* pool, const MeasureOptions& options,
                         Precision products = Precision::F32);
 

@@ -161,7 +161,7 @@ TEST(MatmulExperiment, RunsBf16RungsAndSkipsTheOthersWithAReason) {
   }
   for (const PeakSample& p : probe.all<PeakSample>()) EXPECT_EQ(p.dtype, Precision::BF16);
   for (const CeilingsMeasured& ceilings : probe.all<CeilingsMeasured>()) {
-    EXPECT_EQ(ceilings.compute.at(0).name, amx_bf16_available() ? "AMX bf16" : "FMA bf16");
+    EXPECT_EQ(ceilings.compute.at(0).name, uses_amx() ? "AMX bf16" : "FMA bf16");
   }
   EXPECT_TRUE(skipped.contains("naive") && skipped.contains("simd") &&
               skipped.contains("openblas"));

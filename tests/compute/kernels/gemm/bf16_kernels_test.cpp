@@ -27,7 +27,8 @@ constexpr float kSentinel = -12345;
 // set that this processor supports.
 template <typename Body>
 void for_each_kernel_set(Body body) {
-  if (const Bf16Kernels* native = native_bf16_kernels()) {
+  for (const Bf16Kernels* native : {amx_kernels(), avx512_bf16_kernels()}) {
+    if (native == nullptr) continue;
     SCOPED_TRACE(native->name);
     body(*native);
   }
@@ -235,7 +236,8 @@ TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
     for (int rows = 1; rows <= kernels.mr; ++rows) {
       for (int cols = 1; cols <= kernels.nr; ++cols) {
         const int mix = rows + cols;
-        const TileCase s{rows, cols, 1 + mix % 5, static_cast<Rows>(mix % 3), mix % 2 == 0};
+        const std::int64_t steps = mix % 4 == 0 ? 16 + mix % 20 : 1 + mix % 5;
+        const TileCase s{rows, cols, steps, static_cast<Rows>(mix % 3), mix % 2 == 0};
         SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(cols));
         expect_exact(kernels, s);
       }
@@ -244,6 +246,42 @@ TEST(Bf16Kernels, TilesOfEverySizeAreExactOnSmallIntegers) {
       expect_exact(kernels, {kernels.mr, kernels.nr, 100, layout, true});
       expect_exact(kernels, {kernels.mr, kernels.nr, 0, layout, false});
     }
+  });
+}
+
+TEST(Bf16Kernels, ARowOfTilesEqualsItsTiles) {
+  for_each_kernel_set([](const Bf16Kernels& kernels) {
+    constexpr std::int64_t kSteps = 35, kTiles = 3;
+    const std::int64_t strip = kSteps * kernels.nr;
+    const int last = kernels.nr / 2 + 1;
+    const std::int64_t columns = (kTiles - 1) * kernels.nr + last;
+    const auto values = test::uniform_values((kernels.mr + kTiles * kernels.nr) * kSteps * 2, 7);
+    std::vector<std::uint32_t> words(values.size());
+    kernels.round_row(values.data(), words.data(), static_cast<std::int64_t>(values.size()));
+    Bf16TileArgs row{.steps = kSteps,
+                     .a = words.data(),
+                     .a_row_stride = kSteps,
+                     .a_k_stride = 1,
+                     .b = words.data() + kernels.mr * kSteps,
+                     .b_k_stride = kernels.nr,
+                     .ldc = columns,
+                     .rows = kernels.mr - 1,
+                     .cols = last,
+                     .tiles = kTiles,
+                     .b_tile_stride = strip};
+    std::vector<float> together(static_cast<std::size_t>(row.rows * columns), kSentinel);
+    std::vector<float> alone = together;
+    row.c = together.data();
+    kernels.tile(row);
+    row.tiles = 1;
+    for (std::int64_t i = 0; i < kTiles; ++i) {
+      row.c = alone.data() + i * kernels.nr;
+      row.cols = i + 1 < kTiles ? kernels.nr : last;
+      kernels.tile(row);
+      row.b += strip;
+    }
+    EXPECT_EQ(together, alone);
+    EXPECT_EQ(std::ranges::count(together, kSentinel), 0);
   });
 }
 
@@ -302,46 +340,49 @@ double best_rate(double (*loop)(std::int64_t, float, float*), std::int64_t itera
 }
 
 TEST(Amx, PeakLoopReportsItsFlop) {
-  if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
+  const Bf16Kernels* const amx = amx_kernels();
+  if (amx == nullptr) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
   float result = 0;
-  EXPECT_EQ(amx_bf16_loop(1000, 0.25F, &result), 1000 * 4 * 2.0 * 16 * 16 * 32);
+  EXPECT_EQ(amx->peak_loop(1000, 0.25F, &result), 1000 * 4 * 2.0 * 16 * 16 * 32);
   EXPECT_NEAR(result, 0.5F, 1e-3F);
-  EXPECT_EQ(amx_bf16_loop(2000, 0.375F, &result), 2000 * 4 * 2.0 * 16 * 16 * 32);
+  EXPECT_EQ(amx->peak_loop(2000, 0.375F, &result), 2000 * 4 * 2.0 * 16 * 16 * 32);
   EXPECT_NEAR(result, 0.75F, 1e-3F);
 }
 
-TEST(Amx, IsNotUsedWhereAvx512IsExcluded) {
+TEST(Amx, IsUsedUnlessAvx512IsExcluded) {
+  EXPECT_EQ(uses_amx(), amx_kernels() != nullptr);
   test::for_each_simd_target([] {
     if (bf16_kernels().lanes < 16) {
-      EXPECT_FALSE(amx_bf16_available());
-      EXPECT_EQ(amx_remark(cpu()), "");
+      EXPECT_FALSE(uses_amx());
     }
   });
 }
 
 TEST(Bf16Kernels, MultiplyAsF32WhereThatIsFaster) {
-  EXPECT_EQ(bf16_kernels().native(), why_bf16_products_are_f32().empty());
-  const Bf16Kernels* const native = native_bf16_kernels();
+  EXPECT_EQ(bf16_kernels().native(), uses_amx() || why_bf16_products_are_f32().empty());
+  const Bf16Kernels* const native = avx512_bf16_kernels();
   EXPECT_EQ(native != nullptr, why_no_avx512_bf16().empty());
   if (native == nullptr) GTEST_SKIP() << why_no_avx512_bf16();
   if (kThreadSanitizer) GTEST_SKIP() << "the sanitizer slows one loop far more than the other";
   const double as_f32 = best_rate(f32_kernels_of_bf16().peak_loop, 100'000);
   const double by_pairs = best_rate(native->peak_loop, 100'000);
-  const bool native_is_used = bf16_kernels().native();
+  const bool native_is_used = why_bf16_products_are_f32().empty();
   EXPECT_GT(native_is_used ? by_pairs / as_f32 : as_f32 / by_pairs, 0.8)
       << by_pairs / 1e9 << " GFLOP/s in pairs, " << as_f32 / 1e9 << " as FP32";
 }
 
 TEST(Amx, PeakExceedsThatOfVectors) {
-  if (!amx_bf16_available()) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
-  EXPECT_GT(best_rate(&amx_bf16_loop, 20'000), 2 * best_rate(bf16_kernels().peak_loop, 100'000));
+  const Bf16Kernels* const amx = amx_kernels();
+  if (amx == nullptr) GTEST_SKIP() << "no AMX with bf16, or the kernel does not grant it";
+  EXPECT_GT(best_rate(amx->peak_loop, 20'000),
+            2 * best_rate(avx512_bf16_kernels()->peak_loop, 100'000));
 }
 
 TEST(MeasurePeak, ReportsTheBf16Type) {
   const PeakSample peak =
       measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}, Precision::BF16);
   EXPECT_EQ(peak.dtype, Precision::BF16);
-  EXPECT_EQ(peak.amx, amx_bf16_available());
+  EXPECT_EQ(peak.amx, uses_amx());
   EXPECT_FALSE(measure_peak(cpu(), nullptr, {.budget_s = 0.01, .min_time_s = 0.001}).amx);
   EXPECT_GT(peak.gflops, 0);
 }

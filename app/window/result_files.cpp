@@ -133,7 +133,6 @@ void add_results(Json& json, const ui::ScalingResults& results) {
     if (!none.withheld.empty()) add_to(predictions, none);
   }
   json["measured_with"] = request_json(results.measured_with);
-  json["others_share"] = results.others;
   json["points"] = std::move(points);
   json["predictions"] = std::move(predictions);
   json["steps"] = std::move(steps);
@@ -141,7 +140,6 @@ void add_results(Json& json, const ui::ScalingResults& results) {
 
 void read_into(const Json& json, ui::ScalingResults& results) {
   read_request(object_at(json, "measured_with"), results.measured_with);
-  results.others = read_member<double>(json, "others_share");
   results.measured_t_s = -static_cast<double>(results.measured_at);  // before this session
   for (const auto& p : read_member<std::vector<ScalingPoint>>(json, "points")) results.add(p);
   for (const auto& p : read_member<std::vector<ScalingPrediction>>(json, "predictions")) {
@@ -197,6 +195,7 @@ template <typename Results>
 Json results_json(const Results& results, const MachineInfo& machine) {
   Json json{{"request", request_json(results.request)},
             {"measured", static_cast<std::int64_t>(results.measured_at)},
+            {"others_share", results.others},
             {"devices", Writer::written(known_devices(results, machine))},
             {"skipped", Writer::written(results.skipped)}};
   add_results(json, results);
@@ -212,6 +211,7 @@ Results results_in(const Json& json, const MachineInfo& machine) {
   read_request(object_at(json, "request"), results.request);
   results.measured_at = static_cast<std::time_t>(read_member<std::int64_t>(json, "measured"));
   results.earlier = true;
+  results.others = json.value("others_share", 0.0);  // absent in files of earlier versions
   results.skipped = read_member<std::vector<Skipped>>(json, "skipped");
   read_into(json, results);
   const auto known = read_member<std::vector<KnownDevice>>(json, "devices");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "compute/core/language.h"
@@ -195,21 +194,27 @@ bool is_unsteady(const TransferResults& results) {
 
 namespace {
 
-// As the page's sentence on the device: the lab's fastest kernel at the largest size, or without
-// one a library. One that had time for few repetitions yields to others. Null without a sample.
-const MatmulSample* best_product(const MatmulResults& results, Device device) {
+// The fastest of the lab's own kernels or of the libraries at the largest size. One that had time
+// for few repetitions yields to others. Null without a sample.
+const MatmulSample* best_product(const MatmulResults& results, Device device, bool library) {
   const MatmulSample* best = nullptr;
-  std::tuple<bool, bool, double> rank;
+  std::pair<bool, double> rank;
   for (const KernelResults& kernel : results.kernels) {
-    if (kernel.device != device) continue;
+    if (kernel.device != device || kernel.library != library) continue;
     const MatmulSample* sample = kernel.at(results.largest_size(device));
     if (sample == nullptr) continue;
-    const std::tuple own(!kernel.library, !has_few_repetitions(sample->time), sample->gflops);
+    const std::pair own(!has_few_repetitions(sample->time), sample->gflops);
     if (best != nullptr && own <= rank) continue;
     best = sample;
     rank = own;
   }
   return best;
+}
+
+// As the page's sentence on the device: the lab's fastest kernel, or without one a library.
+const MatmulSample* best_product(const MatmulResults& results, Device device) {
+  const MatmulSample* own = best_product(results, device, false);
+  return own != nullptr ? own : best_product(results, device, true);
 }
 
 std::string kernel_title(const std::vector<RungInfo>& rungs, const std::string& kernel) {
@@ -256,11 +261,13 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     const bool unsteady = sample != nullptr && lab::is_unsteady(sample->time);
     others.push_back(unsteady ? trf("{} (unsteady)", name) : name);
   }
-  return with_other_devices(
-      with_steadiness(trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-                          kernel_title(rungs, best->kernel), best->n, lab::to_string(best->device)),
-                      best->time),
-      others);
+  std::string text = trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
+                         kernel_title(rungs, best->kernel), best->n, lab::to_string(best->device));
+  const MatmulSample* library = best_product(results, devices.front(), true);
+  if (library != nullptr && library != best) {
+    text = trf("{}, best library {}", text, format_si(library->gflops * 1e9, "FLOP/s"));
+  }
+  return with_other_devices(with_steadiness(text, best->time), others);
 }
 
 bool is_unsteady(const MatmulResults& results) {

@@ -29,6 +29,7 @@ struct MatmulResults {
   double started_t_s = 0;
   std::time_t measured_at = 0;             // wall clock, when it ended; 0: it has not
   bool earlier = false;                    // in an earlier session
+  double others = 0;                       // as CoresShared::others; 0 if not notable
   std::vector<KernelResults> kernels;      // in ladder order, as reported
   std::vector<PeakSample> peaks;           // one per device and dtype
   std::vector<CeilingsMeasured> ceilings;  // one per device

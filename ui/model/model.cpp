@@ -283,6 +283,8 @@ void Model::on(const Event& e, const CoresShared& p) {
   const auto lesson =
       std::ranges::find(lesson_runs_, e.job, [](const auto& run) { return run.second.job; });
   if (lesson != lesson_runs_.end()) lesson->second.others_used = p.others;
+  if (job_->page == Page::Transfers) transfers_.now().others = p.others;
+  if (job_->page == Page::Matmul) matmul_.now().others = p.others;
   if (job_->page == Page::Scaling && scaling_.now().request.measure) {
     scaling_.now().others = p.others;
   }

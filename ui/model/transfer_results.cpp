@@ -108,9 +108,9 @@ TransferCase& TransferResults::at(const Result& r) {
   return added;
 }
 
-void TransferResults::add(const TransferSample& s, double t_s, double others) {
+void TransferResults::add(const TransferSample& s, double t_s, double taken) {
   TransferCase& c = at(s);
-  add_to_curve(c, {s, others});
+  add_to_curve(c, {s, taken});
   if (s.op == TransferOp::Copy) {
     const auto at = std::ranges::lower_bound(copy_sizes_, s.bytes);
     if (at == copy_sizes_.end() || *at != s.bytes) copy_sizes_.insert(at, s.bytes);

@@ -51,14 +51,15 @@ struct TransferResults {
   double started_t_s = 0;
   std::time_t measured_at = 0;      // wall clock, when it ended; 0: it has not
   bool earlier = false;             // in an earlier session
+  double others = 0;                // as CoresShared::others; 0 if not notable
   std::vector<TransferCase> cases;  // in order of arrival
   std::vector<TransferTimeline> timelines;
   std::vector<TransferPayoff> payoffs;
   std::vector<Skipped> skipped;
 
   bool empty() const { return cases.empty() && timelines.empty() && skipped.empty(); }
-  // `others`: as in MeasuredTransfer.
-  void add(const TransferSample& sample, double t_s, double others = 0);
+  // `taken`: MeasuredTransfer::others.
+  void add(const TransferSample& sample, double t_s, double taken = 0);
   void add(const TransferFit& fit);
   // The fastest copy of `bytes` from one device to the other; null: none was measured.
   const MeasuredTransfer* best_copy(Device from, Device to, std::int64_t bytes) const;

@@ -134,17 +134,19 @@ bool draw_run_tabs(const Panel& p, Page page, RunTabs& tabs, std::span<const std
   RunParts parts(p, page);
   if (state.measured > 0) parts.add_measured(state.measured);
   if (state.last && job.phase == Phase::Done && job.cancelled) parts.add_stopped(job.seconds);
-  const bool disturbed = state.last && job.phase == Phase::Done && job.others > 0;
+  const bool disturbed = state.others > 0;
   if (disturbed) {
-    parts.add_others(
-        job.others,
-        others_text(job.others, state.has_marks ? Figures::Marked : Figures::Steady, job.programs),
-        state.has_marks);
+    const Figures figures = state.has_marks ? Figures::Marked : Figures::Steady;
+    const auto programs = state.last ? job.programs : std::vector<std::string>();
+    parts.add_others(state.others, others_text(state.others, figures, programs), state.has_marks);
   }
   bool again = false, toggled = false;
-  if ((state.has_marks || disturbed) && !runs(p, page)) {
+  if ((state.has_marks || (state.last && disturbed)) && !runs(p, page)) {
     const std::string why = busy_reason(p);
-    parts.add_button("measure_again", tr("Measure again"), why, again, why.empty());
+    const std::string repeats =
+        tr("Repeats the run shown with its own settings, not those of the form.");
+    parts.add_button("measure_again", tr("Measure again"), why.empty() ? repeats : why, again,
+                     why.empty());
   }
   if (state.has_replaced) {
     parts.add_button("replaced",

@@ -13,6 +13,7 @@ namespace lab::ui {
 // What run_tabs() says of the results shown, right of the tabs.
 struct RunState {
   bool last = false;          // of the page's last run, with notes on it
+  double others = 0;          // as CoresShared::others, to be said here
   bool has_marks = false;     // a figure is marked as unsteady
   bool has_replaced = false;  // the run before can be shown
   std::time_t measured = 0;   // of results of an earlier session, otherwise 0
@@ -52,6 +53,7 @@ const Kept<Results>& run_tabs(const Panel& p, Page page, const KeptRuns<Results>
   const Results& results = shown(kept_of(runs, tabs));
   const RunState state{
       .last = has_marks != nullptr && shows_last_run(runs, tabs),
+      .others = has_marks != nullptr ? results.others : 0,
       .has_marks = has_marks != nullptr && has_marks(results),
       .has_replaced = !runs.replaced(static_cast<RunKind>(tabs.kind)).current.empty(),
       .measured = results.earlier ? results.measured_at : 0};

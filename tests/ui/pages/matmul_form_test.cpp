@@ -85,6 +85,17 @@ TEST(MatmulForm, OffersAQuickLadder) {
   EXPECT_LE(ui::estimate_of(sent, lab.model.machine(), lab.model.rungs()).seconds, 12);
 }
 
+TEST(MatmulForm, TheQuickLadderSaysHowLongItTakesWithTheKernelsChosen) {
+  Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kWholeForm);
+  lab.open(Page::Matmul);
+  const std::string all = lab.backend.find("matmul/quick")->label;
+  EXPECT_TRUE(all.starts_with("Quick, ")) << all;
+  lab.view.forms.matmul.which = 2;
+  lab.view.forms.matmul.chosen = {"simd"};
+  lab.frames(3);
+  EXPECT_EQ(lab.backend.find("matmul/quick")->label, "Quick, 6 s");
+}
+
 TEST(MatmulForm, SaysHowLongARunStillTakes) {
   Model model = make_scene(Page::Matmul, Scene::Running);
   model.apply(event(model.job()->id, 5, Progress{0.5, "simd", 42.0}));

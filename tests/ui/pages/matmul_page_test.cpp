@@ -47,6 +47,16 @@ TEST(MatmulFailures, AreListedBesideTheResults) {
   EXPECT_EQ(bar->value, "failed");
 }
 
+TEST(MatmulLadder, AKernelThatWasNotMeasuredHasNoBar) {
+  Lab lab(matmul_job({matmul_sample(cpu(), "simd", 64, 100), JobFinished{}}), 1, kLarge);
+  lab.open(Page::Matmul);
+  const ui::WidgetRect* bar = lab.backend.ui.widgets.find("matmul/ladder/cpu:0/tiled");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_EQ(bar->value, "not measured");
+  const std::string tip = tooltip_at(lab, NullBackend::centre(*bar), "tooltip");
+  EXPECT_TRUE(tip.ends_with("not measured")) << tip;
+}
+
 TEST(MatmulRoofline, IsHiddenOnAnEmptyPage) {
   Lab lab(make_scene(Page::Matmul, Scene::Empty), 1, kLarge);
   lab.open(Page::Matmul);
@@ -386,8 +396,8 @@ TEST(MatmulResults, TheLogNamesTheKernelOfTheSentence) {
                   matmul_sample(cpu(), "simd", 1024, 84), matmul_sample(cpu(), "onednn", 1024, 300),
                   matmul_sample(cpu(1), "simd", 1024, 111), JobFinished{}});
   EXPECT_EQ(model.log().back().text,
-            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0; also "
-            "measured: cpu:1");
+            "Matmul ladder on cpu:0 done: 109 GFLOP/s by The rung tiled at N = 1024 on cpu:0, best "
+            "library 300 GFLOP/s; also measured: cpu:1");
 }
 
 TEST(MatmulResults, TheLogWarnsOfUnsteadyKernelsOnEveryDevice) {

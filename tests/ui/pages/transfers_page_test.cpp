@@ -317,6 +317,26 @@ TEST(TransferResults, StayInPlaceFromTheFirstFigureToTheEnd) {
   EXPECT_EQ(lab.backend.find("transfers/bandwidth")->min.y, top);
 }
 
+TEST(TransferResults, APreviousRunStillSaysWhatOthersTook) {
+  Model model = two_devices();
+  const auto run = [&model](JobId job, double others) {
+    model.apply(event(job, 30, JobStarted{"Transfers by size", StartTransfers{}}));
+    model.apply(event(job, 31, transfer_sample(cpu(), cpu(), TransferOp::Copy, 1, kKiB, 20)));
+    if (others > 0) model.apply(event(job, 32, CoresShared{others}));
+    model.apply(event(job, 33, JobFinished{}));
+  };
+  run(2, 0.25);
+  run(3, 0);
+  Lab lab(std::move(model), 1, kWide);
+  lab.open(Page::Transfers);
+  EXPECT_FALSE(lab.visible("transfers/others"));
+  lab.click("transfers/replaced");
+  lab.frames(3);
+  ASSERT_TRUE(lab.visible("transfers/others"));
+  EXPECT_EQ(lab.backend.find("transfers/others")->label, "Others took 25 % of the cores");
+  EXPECT_FALSE(lab.visible("transfers/measure_again")) << "another run was the last";
+}
+
 TEST(TransferResults, AQuickSweepSaysWhatItLeftOut) {
   Lab lab(two_devices(), 1, kWide);
   lab.open(Page::Transfers);
@@ -358,6 +378,7 @@ TEST(TransferLive, ShowsTheLastSampleTheMedianAndTheSpread) {
             "copy cpu:0, 1 thread\t20.0 GB/s\t20.0 GB/s\t10.0 GB/s to 30.0 GB/s");
   EXPECT_NE(value(lab, "transfers/plot/live").find("y 0..33"), std::string::npos)
       << value(lab, "transfers/plot/live");
+  EXPECT_FALSE(lab.visible("transfers/table_card")) << "its only rows were the last readings";
 }
 
 TEST(TransferForm, AnEmptyPageCentresItsTwoButtons) {

@@ -117,9 +117,10 @@ struct Bars {
   bool rest = true;      // there is room for what follows the shares
   float share = 0;       // pixels from `right` to the end of the shares
 
-  float library_x() const {
-    return left + (right - left) * static_cast<float>(std::min(library_share, 1.0));
+  float end_of(double at) const {
+    return left + (right - left) * static_cast<float>(std::clamp(at, 0.0, 1.0));
   }
+  float library_x() const { return end_of(library_share); }
 };
 
 // Shares of two machines' peaks are comparable; shares of the fastest kernel are not.
@@ -127,8 +128,8 @@ bool marked(const Line& line, bool of_peak) {
   return of_peak && line.reference != nullptr && line.reference->share_of_peak.has_value();
 }
 
-// The size where it is not that of the ladder and the repetitions where they are few, the share,
-// and what follows it, all right-aligned.
+// The size where it is not that of the ladder and the repetitions where they are few, in the bar if
+// that leaves room; the share, and what follows it, right-aligned.
 struct Value {
   std::string size, share, rest;
 };
@@ -152,22 +153,33 @@ constexpr float kBetweenValues = 10;            // units
 constexpr float kAfterMarker = 20;              // from the left edge to a name, units
 constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
 
-// "slower than Loop order here" in the free part of the bar, beside the line of the library; only
-// if it fits.
+// Where a text of so many pixels fits into the part of the bar behind `end`, beside the line of the
+// library; 0 if it does not.
+float place_in_bar(const Ui& ui, const Bars& bars, float end, float width) {
+  const float gap = ui.px(8), library = bars.library_x();
+  float left = end + gap;
+  if (library > end && left + width + gap > library) left = library + gap;
+  return left + width > bars.right - ui.px(4) ? 0 : left;
+}
+
+// "slower than Loop order here" in the free part of the bar, if it fits.
 void draw_slower(const Panel& p, const Item& item, const Line& line, const Bars& bars, float end,
                  float middle) {
   const Ui& ui = p.ui;
   ImFont* font = ui.fonts.caption;
   const std::string text = trf("slower than {} here", line.slower_than);
   const ImVec2 size = text_size(font, text);
-  const float gap = ui.px(8), library = bars.library_x();
-  float left = end + gap;
-  if (library > end && left + size.x + gap > library) left = library + gap;
-  if (left + size.x > bars.right - ui.px(4)) return;
+  const float left = place_in_bar(ui, bars, end, size.x);
+  if (left == 0) return;
   const ImVec2 at(left, middle - size.y / 2);
   draw_text(ImGui::GetWindowDrawList(), font, at, ui.theme->muted, text);
   record_rect(p.ui, fmt::format("matmul/slower/{}/{}", lab::to_string(line.device), line.name),
               "text", text, {}, item.visible, at, {at.x + size.x, at.y + size.y});
+}
+
+// The share up to which the bar, and the whisker of an unsteady one, reach.
+double whisker_end(const Line& line, double share) {
+  return line.unsteady() ? std::max(share, range_of(*line.sample, share).high) : share;
 }
 
 // Draws name, size and value, beside the bar or above it.
@@ -210,7 +222,16 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
     return;
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
-  const float size_left = draw_size(bars.left - ui.px(8), y);
+  float size_left = bars.left - ui.px(8);
+  if (!value.size.empty()) {
+    const float wide = text_size(ui.fonts.caption, value.size).x;
+    const float place = place_in_bar(ui, bars, bars.end_of(whisker_end(line, share)), wide);
+    if (place > 0 && line.slower_than.empty()) {
+      draw_size(place + wide, y);
+    } else {
+      size_left = draw_size(size_left, y);
+    }
+  }
   draw_text_fitted(list, font, {item.min.x + ui.px(kAfterMarker), y},
                    size_left - item.min.x - ui.px(kAfterMarker), ui.theme->text, line.title);
   draw_value(bars.right + bars.share, y);
@@ -222,8 +243,7 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
 // Marks the reference by a diamond at its share of its own peak.
 void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, float middle) {
   const Ui& ui = p.ui;
-  const auto share = static_cast<float>(std::clamp(*s.share_of_peak, 0.0, 1.0));
-  const float x = bars.left + (bars.right - bars.left) * share, reach = ui.px(bars.below ? 5 : 4);
+  const float x = bars.end_of(*s.share_of_peak), reach = ui.px(bars.below ? 5 : 4);
   const ImVec2 top(x, middle - reach), right(x + reach, middle), bottom(x, middle + reach),
       left(x - reach, middle);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -234,10 +254,7 @@ void draw_reference(const Panel& p, const MatmulSample& s, const Bars& bars, flo
 // From p10 to p90 of an unsteady measurement.
 void draw_whisker(const Panel& p, const ShareRange& range, const Bars& bars, float middle) {
   const Ui& ui = p.ui;
-  const auto x = [&](double share) {
-    return bars.left + (bars.right - bars.left) * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  };
-  const float low = x(range.low), high = x(range.high), cap = ui.px(4);
+  const float low = bars.end_of(range.low), high = bars.end_of(range.high), cap = ui.px(4);
   const auto line = [&](ImVec2 from, ImVec2 to) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddLine(from, to, styled(ui.theme->card), ui.px(3.5F));  // legible on any bar
@@ -265,7 +282,9 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   constexpr float kPale = 0.45F;
   const bool elsewhere = line.sample != nullptr && line.sample->n != bars.size;
   const ImU32 color = with_alpha(kernel_color(p, line.device, line.name), elsewhere ? kPale : 1.0F);
-  list->AddRectFilled({bars.left, top}, {bars.left + full, bottom}, styled(color), ui.px(3));
+  if (full >= 1) {  // a rounded bar of no width would still be drawn
+    list->AddRectFilled({bars.left, top}, {bars.left + full, bottom}, styled(color), ui.px(3));
+  }
   if (bars.library_share > 0) {
     const float x = bars.library_x();
     const float reach = ui.px(bars.below ? 5 : 7);
@@ -333,9 +352,7 @@ TextColumns columns_of(const Panel& p, const Ladder& ladder) {
   };
   for (const Line& line : ladder.lines) {
     const Value value = value_of(line, ladder.share(line), ladder.size);
-    const std::string name = line.title;
-    const bool beside = !value.size.empty();
-    widen(columns.name, beside ? name + value.size : name, kAfterMarker + (beside ? 26 : 16));
+    widen(columns.name, line.title, kAfterMarker + 16);
     widen(columns.share, value.share, line.unsteady() ? 8 + kMarkUnits : 8);
     widen(columns.rest, value.rest, kBetweenValues + 4);
   }
@@ -376,7 +393,12 @@ std::string line_hint(const Panel& p, const Line& line, CacheState cache) {
   if (!line.slower_than.empty()) {
     text += "\n" + trf("Slower than {} at this size.", line.slower_than);
   }
-  if (line.sample != nullptr) text += "\n" + measured_text(*line.sample, cache);
+  text += "\n";
+  if (line.sample != nullptr) {
+    text += measured_text(*line.sample, cache);
+  } else {
+    text += line.failed ? tr("failed") : tr("not measured");
+  }
   if (line.reference != nullptr) {
     text += fmt::format("\n\n{}\n{}", provenance(chosen_reference(p)->machine),
                         measured_text(*line.reference, cache));

@@ -20,7 +20,6 @@ namespace lab::ui {
 namespace {
 
 constexpr int kChosen = 2;  // of which_names()
-constexpr const char* kQuick = LAB_TEXT("Quick, 15 s");
 
 RunKind shown_kind(const MatmulForm& form) {
   return static_cast<RunKind>(form.tabs.kind);
@@ -229,11 +228,20 @@ StartMatmul quick_ladder(const Panel& p) {
   return request;
 }
 
+// "Quick, 15 s": the cases of `request`, and the peak and the bandwidths before them.
+std::string quick_label(const Panel& p) {
+  constexpr double kCeilings_s = 5;
+  StartMatmul request;
+  if (!problem([&] { request = quick_ladder(p); }).empty()) return tr("Quick");
+  const RunEstimate estimate = estimate_of(request, p.model.machine(), p.model.rungs());
+  return trf("Quick, {:.0f} s", kCeilings_s + estimate.seconds);
+}
+
 // `width` as in ButtonOptions.
 void quick_button(const Panel& p, std::string_view path, float width) {
   const std::string fault = problem([&] { quick_ladder(p); });
   const std::string why = fault.empty() ? busy_reason(p) : fault;
-  if (button(p.ui, path, tr(kQuick),
+  if (button(p.ui, path, quick_label(p),
              {.enabled = why.empty(),
               .hint = why.empty()
                           ? tr("The same kernels on the same devices at N = 256, 512 and 1024. "
@@ -313,7 +321,7 @@ void empty_card(const Panel& p) {
                         tr("The ladder goes from three plain loops to the machine's limit."));
   const bool quick = kind == RunKind::Sweep;
   empty_page(p, "matmul/empty", sentence, run_label(p, kind), command,
-             quick ? room_beside(p, tr(kQuick)) : 0);
+             quick ? room_beside(p, quick_label(p)) : 0);
   if (!quick) return;
   draw_beside(p, "matmul/empty", [&] { quick_button(p, "matmul/empty/quick", 0); });
 }

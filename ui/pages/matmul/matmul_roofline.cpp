@@ -85,11 +85,6 @@ void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& 
              [&](const std::string& name) { return kernel_title(p, choice.device, name); });
 }
 
-std::string spread_text(const Timing& t) {
-  if (t.median_s <= 0) return "N/A";
-  return percent((t.p90_s - t.p10_s) / t.median_s);
-}
-
 std::string how_measured(const ComputeCeiling& c) {
   std::string text = fmt::format(
       "{}\n{}", compute_label(c),
@@ -309,7 +304,7 @@ std::vector<Column> columns_of(bool wide) {
   }
   return {{LAB_TEXT("Ceiling"), 1.9F, false, {}},
           {LAB_TEXT("Limit"), 1.1F, true, {}},
-          {LAB_TEXT("Spread"), 0.9F, true, LAB_TEXT("From p10 to p90, as a share of the median.")},
+          {LAB_TEXT("Spread"), 0.9F, true, LAB_TEXT("Half of the range from p10 to p90.")},
           {"n", 0.5F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")},
           {LAB_TEXT("Ridge, FLOP/byte"), 1.1F, true, ridge_hint}};
 }
@@ -325,7 +320,7 @@ void ceilings_table(const Panel& p, const Choice& choice) {
     cell(p.ui, name, how);
     cell(p.ui, limit, how, is_unsteady(time));
     if (wide) {
-      cell(p.ui, spread_text(time), how);
+      cell(p.ui, half_spread(time), how);
       cell(p.ui, std::to_string(time.n), how);
     }
     cell(p.ui, ridge_text, how);

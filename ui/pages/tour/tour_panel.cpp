@@ -85,11 +85,6 @@ bool is_measuring(const Panel& p, const Shown& shown) {
   return !shown.figure->complete && runs(p, Page::Tour) && !shown.old;
 }
 
-// Of a complete figure: of its repetitions, or of those of the kernel in its sentence.
-bool varies(const TourFigure& figure) {
-  return is_unsteady(figure) || figure.share_unsteady;
-}
-
 // Why the figure may be worse than what the device can do; empty if nothing disturbed it.
 std::string disturbance(const Panel& p, const Shown& shown) {
   const TourFigure& figure = *shown.figure;
@@ -106,12 +101,8 @@ std::string disturbance(const Panel& p, const Shown& shown) {
     why += trf("The repetitions vary: half of the range from p10 to p90 is {} of the median.",
                percent(half / figure.median));
   }
-  if (figure.share_unsteady) {
-    if (!why.empty()) why += "\n";
-    why += tr("The repetitions of the fastest kernel vary: it may use more of the peak.");
-  }
   const double others = shown.old ? 0 : p.model.tour().current.others;
-  if (others > 0 && varies(figure)) {
+  if (others > 0 && is_unsteady(figure)) {
     if (!why.empty()) why += "\n";
     why += trf("Other programs or the host took {} of the cores' time during the tour.",
                percent(others));
@@ -125,7 +116,7 @@ bool is_marked(const Panel& p, bool unsteady_only = false) {
     for (const Tile& tile : kTiles) {
       const Shown shown = figure_of(p, info->device, tile.question);
       if (shown.figure == nullptr || disturbance(p, shown).empty()) continue;
-      if (!unsteady_only || (shown.figure->complete && varies(*shown.figure))) return true;
+      if (!unsteady_only || (shown.figure->complete && is_unsteady(*shown.figure))) return true;
     }
   }
   return false;
@@ -538,7 +529,12 @@ void tile_sentences(const Panel& p, const std::vector<const DeviceInfo*>& device
   if (now.empty()) {
     muted(p.ui, question_text(tile.question));
   } else {
-    for (const std::string& text : sentences(now)) muted(p.ui, text);
+    const bool at_least = std::ranges::any_of(now, &TourFigure::share_unsteady);
+    for (const std::string& text : sentences(now)) {
+      muted(p.ui, text);
+      if (!at_least) continue;
+      hint(p.ui, tr("The repetitions of the fastest kernel vary: it may use more of the peak."));
+    }
   }
   const float left = top + room - ImGui::GetCursorPosY();
   if (left >= 1) ImGui::Dummy({1, left - ImGui::GetStyle().ItemSpacing.y});

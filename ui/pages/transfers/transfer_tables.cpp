@@ -101,11 +101,6 @@ std::int64_t matrix_bytes(const Panel& p, const std::vector<std::int64_t>& sizes
   return known || sizes.empty() ? wanted : sizes.back();
 }
 
-std::string spread_text(const Timing& t) {
-  if (t.median_s <= 0) return "N/A";
-  return fmt::format("{:.1f} %", 100 * (t.p90_s - t.p10_s) / t.median_s);
-}
-
 // Names the devices if there are several.
 std::string row_name(const Panel& p, const TransferCase& c) {
   return c.label(p.model.devices().size() > 1);
@@ -120,7 +115,7 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
     if (wide) {
       cell(p.ui, format_seconds(s.time.median_s));
       cell(p.ui, std::to_string(s.time.n));
-      cell(p.ui, spread_text(s.time));
+      cell(p.ui, half_spread(s.time));
     }
     const bool unsteady = is_unsteady(s);
     cell(p.ui,
@@ -460,6 +455,8 @@ void draw_transfer_costs(const Panel& p, const Kept<TransferResults>& kept) {
 
 void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
   const TransferResults& results = shown(kept);
+  // A live run's cases hold their last readings only, which its own table sums up.
+  if (results.request.live && results.skipped.empty()) return;
   Card card(p, "transfers/table_card", "", {.dimmed = is_old(kept)});
   if (!card) return;
   foldout(p.ui, "transfers/show_table", tr("All samples and skipped cases"),
@@ -472,8 +469,8 @@ void draw_transfer_table(const Panel& p, const Kept<TransferResults>& kept) {
   if (wide) {
     columns.push_back({LAB_TEXT("Median"), 1, true, LAB_TEXT("Median of the repetition times.")});
     columns.push_back({"n", 0.6F, true, LAB_TEXT("Timed repetitions, excluding warm-up.")});
-    columns.push_back({LAB_TEXT("p10 to p90"), 1, true,
-                       LAB_TEXT("Spread of the times, as a share of the median.")});
+    columns.push_back(
+        {LAB_TEXT("Spread"), 1, true, LAB_TEXT("Half of the range from p10 to p90.")});
   }
   columns.push_back({LAB_TEXT("State"), 1, false, {}});
   if (begin_table(p.ui, "transfers/table", columns)) {

@@ -182,6 +182,14 @@ double whisker_end(const Line& line, double share) {
   return line.unsteady() ? std::max(share, range_of(*line.sample, share).high) : share;
 }
 
+// Where the size fits into the bar; 0 if it does not, or if there is another text in the bar.
+float place_of_size(const Panel& p, const Line& line, const Bars& bars, double share) {
+  const std::string size = value_of(line, share, bars.size).size;
+  if (bars.below || size.empty() || !line.slower_than.empty()) return 0;
+  return place_in_bar(p.ui, bars, bars.end_of(whisker_end(line, share)),
+                      text_size(p.ui.fonts.caption, size).x);
+}
+
 // Draws name, size and value, beside the bar or above it.
 void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& bars,
                 double share) {
@@ -223,14 +231,10 @@ void draw_texts(const Panel& p, const Item& item, const Line& line, const Bars& 
   }
   const float y = (item.min.y + item.max.y - font->FontSize) / 2;
   float size_left = bars.left - ui.px(8);
-  if (!value.size.empty()) {
-    const float wide = text_size(ui.fonts.caption, value.size).x;
-    const float place = place_in_bar(ui, bars, bars.end_of(whisker_end(line, share)), wide);
-    if (place > 0 && line.slower_than.empty()) {
-      draw_size(place + wide, y);
-    } else {
-      size_left = draw_size(size_left, y);
-    }
+  if (const float place = place_of_size(p, line, bars, share); place > 0) {
+    draw_size(place + text_size(ui.fonts.caption, value.size).x, y);
+  } else if (!value.size.empty()) {
+    size_left = draw_size(size_left, y);
   }
   draw_text_fitted(list, font, {item.min.x + ui.px(kAfterMarker), y},
                    size_left - item.min.x - ui.px(kAfterMarker), ui.theme->text, line.title);
@@ -272,7 +276,6 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   const float name_y = bars.below ? item.min.y + ui.px(11) : (item.min.y + item.max.y) / 2;
   plot::draw_marker(list, kernel_marker(p, line.name), {item.min.x + ui.px(9), name_y}, ui.px(4),
                     styled(kernel_color(p, line.device, line.name)), styled(ui.theme->card));
-  draw_texts(p, item, line, bars, share);
   const float top = bars.below ? item.min.y + ui.px(24) : item.min.y + ui.px(7);
   const float bottom = bars.below ? top + std::max(ui.px(12), (item.max.y - item.min.y) * 0.27F)
                                   : item.max.y - ui.px(7);
@@ -295,6 +298,7 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
   }
   if (line.unsteady()) draw_whisker(p, range_of(*line.sample, share), bars, (top + bottom) / 2);
   if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);
+  draw_texts(p, item, line, bars, share);  // some are in the bar
 }
 
 // Widths required by the texts beside the bars, in pixels.
@@ -571,7 +575,7 @@ void draw_key(const Panel& p, const Ladder& ladder) {
   if (std::ranges::none_of(ladder.lines, few)) return;
   const std::string text =
       trf("Where n is given, fewer than {} repetitions fit the time limit.", kFewestForSpread);
-  caption(p.ui, text);
+  muted(p.ui, text);
   record_item(p.ui, "matmul/few_key", "text", text);
   hint(p.ui, tr("Too few to know how much their times vary. More time per kernel allows more."));
 }

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -212,6 +215,21 @@ std::optional<double> y_end(const PlotData& data) {
   return end > 0 ? std::optional(end) : std::nullopt;
 }
 
+// The device's kernels in an order whose first ones a short legend should show.
+std::vector<const KernelResults*> chosen_and_fastest_first(const Panel& p,
+                                                           const MatmulResults& results,
+                                                           const Choice& choice) {
+  std::vector<const KernelResults*> kernels = by_rung(p, results);
+  std::erase_if(kernels, [&](const KernelResults* k) { return k->device != choice.device; });
+  const auto rank = [&](const KernelResults* k) {
+    const MatmulSample* sample = k->at(choice.size);
+    const bool chosen = choice.sample != nullptr && choice.sample->kernel == k->name;
+    return std::pair(chosen, sample != nullptr ? sample->gflops : 0);
+  };
+  std::ranges::stable_sort(kernels, std::greater(), rank);
+  return kernels;
+}
+
 void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
   PlotData data;
   std::vector<double> intensities;
@@ -226,8 +244,8 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
   for (const CeilingLine& line : data.lines) {
     data.series.push_back(ceiling_series(p, line, choice, roof));
   }
-  for (const KernelResults* k : by_rung(p, results)) {
-    if (k->device == choice.device) add_kernel(p, *k, choice, cache, data);
+  for (const KernelResults* k : chosen_and_fastest_first(p, results, choice)) {
+    add_kernel(p, *k, choice, cache, data);
   }
   const plot::Axes axes{
       .x = {.label = tr("arithmetic intensity, FLOP/byte"), .scale = plot::Scale::Log10},

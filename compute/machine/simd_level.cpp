@@ -261,9 +261,15 @@ std::string processor_numbers() {
 bool has_amx_bf16() {
 #if defined(__x86_64__)
   constexpr unsigned kAmxBf16 = 1U << 22, kAmxTile = 1U << 24;  // CPUID 7.0, EDX
+  constexpr unsigned kOsSaves = 1U << 27;                       // CPUID 1, ECX: XGETBV works
+  constexpr unsigned kTileState = 3U << 17;                     // of XCR0: the system saves tiles
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kOsSaves) == 0) return false;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0;
+  if ((edx & kAmxBf16) == 0 || (edx & kAmxTile) == 0) return false;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & kTileState) == kTileState;
 #else
   return false;
 #endif

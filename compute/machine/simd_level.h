@@ -49,13 +49,13 @@ const char* simd_target();
 // model 1"; empty on other processors. For keys of cached results.
 std::string processor_numbers();
 
-// Returns whether the processor has AMX with bf16, which LAB_SIMD may exclude.
+// Returns whether processor and operating system have AMX with bf16, which LAB_SIMD may exclude.
 bool has_amx_bf16();
 
 // Returns why AVX512-BF16 instructions cannot be used; empty if they can.
 std::string why_no_avx512_bf16();
 
-// Returns why vector kernels multiply bf16 numbers as FP32; empty if they use AVX512-BF16. Intel's
+// Returns why kernels without AMX multiply bf16 numbers as FP32; empty if they use AVX512-BF16. Intel's
 // processors that have it multiply at half the rate of FP32 (87 of 175 GFLOP/s per core, measured
 // on a Xeon of the fifth generation); AMD's at twice the rate of FP32.
 std::string why_bf16_products_are_f32();

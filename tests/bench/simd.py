@@ -18,7 +18,7 @@ CAPS = {
              "OPENBLAS_CORETYPE": "Nehalem", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
     "avx2": {"LAB_SIMD": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2",
              "OPENBLAS_CORETYPE": "Haswell", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
-    "avx512": {"LAB_SIMD": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
+    "avx512": {"LAB_SIMD": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_AMX",
                "ATEN_CPU_CAPABILITY": "avx512", "OPENBLAS_CORETYPE": "SkylakeX",
                "MKL_ENABLE_INSTRUCTIONS": "AVX512"},
 }

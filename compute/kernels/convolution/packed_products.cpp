@@ -9,27 +9,11 @@
 namespace lab {
 namespace {
 
-// Words of a row per pass; afterwards the next strip's block of B replaces this one in L1.
-constexpr std::int64_t kWordsPerPass = 512;
-
 // The tiles of C in the given rows, of any number of strips of B. `t` has the strides and the
-// steps. `by_rows`: whether one call computes a row of tiles.
+// steps.
 template <class Kernels, class Args, class Word>
-void multiply_tiles(const Kernels& gemm, bool by_rows, Args t, Slice rows, std::int64_t n,
-                    const Word* a, const Word* b, std::int64_t b_strip_stride, float* c) {
-  if (by_rows) {
-    t.b = b;
-    t.tiles = ceil_div(n, gemm.nr);
-    t.b_tile_stride = b_strip_stride;
-    t.cols = static_cast<int>(n - (t.tiles - 1) * gemm.nr);
-    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-      t.a = a + i * t.a_row_stride;
-      t.c = c + i * t.ldc;
-      t.rows = tile_part(rows.end, i, gemm.mr);
-      gemm.tile(t);
-    }
-    return;
-  }
+void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, const Word* a,
+                    const Word* b, std::int64_t b_strip_stride, float* c) {
   for (std::int64_t j = 0; j < n; j += gemm.nr) {
     t.b = b + j / gemm.nr * b_strip_stride;
     t.cols = tile_part(n, j, gemm.nr);
@@ -42,16 +26,44 @@ void multiply_tiles(const Kernels& gemm, bool by_rows, Args t, Slice rows, std::
   }
 }
 
+// The same with one call per row of tiles.
+void multiply_tile_rows(const Bf16Kernels& gemm, Bf16TileArgs t, Slice rows, std::int64_t n,
+                        const std::uint32_t* a, const std::uint32_t* b, std::int64_t b_strip_stride,
+                        float* c) {
+  t.b = b;
+  t.tiles = ceil_div(n, gemm.nr);
+  t.b_tile_stride = b_strip_stride;
+  t.cols = static_cast<int>(n - (t.tiles - 1) * gemm.nr);
+  for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
+    t.a = a + i * t.a_row_stride;
+    t.c = c + i * t.ldc;
+    t.rows = tile_part(rows.end, i, gemm.mr);
+    gemm.tile(t);
+  }
+}
+
+void multiply_bf16_tiles(const Bf16Kernels& gemm, const Bf16TileArgs& t, Slice rows, std::int64_t n,
+                         const std::uint32_t* a, const std::uint32_t* b,
+                         std::int64_t b_strip_stride, float* c) {
+  if (gemm.by_rows) {
+    multiply_tile_rows(gemm, t, rows, n, a, b, b_strip_stride, c);
+  } else {
+    multiply_tiles(gemm, t, rows, n, a, b, b_strip_stride, c);
+  }
+}
+
 void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, float* c,
                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
+  // Terms per pass; afterwards the next strip's block of B replaces this one in L1.
+  constexpr std::int64_t kTerms = 512;
   const GemmKernels& gemm = gemm_kernels();
   TileArgs t{
       .a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc, .fetches_b = true};
-  for (std::int64_t p = 0; p < b.k; p += kWordsPerPass) {
-    t.k = std::min(kWordsPerPass, b.k - p);
+  for (std::int64_t p = 0; p < b.k; p += kTerms) {
+    t.k = std::min(kTerms, b.k - p);
     t.accumulate = accumulate || p > 0;
-    multiply_tiles(gemm, false, t, {0, rows}, b.n, a + p,
-                   static_cast<const float*>(b.data) + p * gemm.nr, b.strip_words(), c);
+    multiply_tiles(gemm, t, {0, rows}, b.n, a + p, static_cast<const float*>(b.data) + p * gemm.nr,
+                   b.strip_words(), c);
   }
 }
 
@@ -61,11 +73,12 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, float* 
   const Bf16Kernels& gemm = bf16_kernels();
   const std::int64_t words = b.column_words();
   Bf16TileArgs t{.a_row_stride = words, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
-  for (std::int64_t p = 0; p < words; p += kWordsPerPass) {
-    t.steps = std::min(kWordsPerPass, words - p);
+  for (std::int64_t p = 0; p < words; p += gemm.block_steps) {
+    t.steps = std::min(gemm.block_steps, words - p);
     t.accumulate = accumulate || p > 0;
-    multiply_tiles(gemm, gemm.by_rows, t, {0, rows}, b.n, rounded + p,
-                   static_cast<const std::uint32_t*>(b.data) + p * gemm.nr, b.strip_words(), c);
+    multiply_bf16_tiles(gemm, t, {0, rows}, b.n, rounded + p,
+                        static_cast<const std::uint32_t*>(b.data) + p * gemm.nr, b.strip_words(),
+                        c);
   }
 }
 
@@ -151,7 +164,7 @@ namespace {
 
 void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const GemmKernels& gemm = gemm_kernels();
-  multiply_tiles(gemm, false,
+  multiply_tiles(gemm,
                  TileArgs{.k = terms,
                           .a_row_stride = 1,
                           .a_k_stride = x.m,
@@ -164,15 +177,15 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
 
 void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
-  multiply_tiles(gemm, gemm.by_rows,
-                 Bf16TileArgs{.steps = gemm.words(terms),
-                              .a_row_stride = 1,
-                              .a_k_stride = x.m,
-                              .b_k_stride = gemm.nr,
-                              .ldc = x.n,
-                              .accumulate = accumulate},
-                 rows, x.n, reinterpret_cast<const std::uint32_t*>(x.a),
-                 reinterpret_cast<const std::uint32_t*>(x.b), x.b_strip_stride, x.c);
+  multiply_bf16_tiles(gemm,
+                      Bf16TileArgs{.steps = gemm.words(terms),
+                                   .a_row_stride = 1,
+                                   .a_k_stride = x.m,
+                                   .b_k_stride = gemm.nr,
+                                   .ldc = x.n,
+                                   .accumulate = accumulate},
+                      rows, x.n, reinterpret_cast<const std::uint32_t*>(x.a),
+                      reinterpret_cast<const std::uint32_t*>(x.b), x.b_strip_stride, x.c);
 }
 
 // Packs all of A's rows first, then one strip of B at a time.

@@ -15,8 +15,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "compute/kernels/gemm/avx512_transpose.h"
-#include "compute/kernels/gemm/gemm_parts.h"
+#include "compute/kernels/gemm/avx512_words.h"
 #include "compute/machine/simd_level.h"
 
 // GCC 12 warns about the undefined vectors inside its own intrinsics.
@@ -73,72 +72,39 @@ TileConfig config_for(int rows) {
   return config;
 }
 
-// The rows of A: pieces of 16 words in place or copied, and those of the last words, which are zero
-// past the end.
+// The most words of a row that are copied at a time, so that they stay in L1.
+constexpr std::int64_t kBlockSteps = 240;
+
+// Rows of A: pieces of 16 words in place, and a copy of the last words that is zero past the end.
 struct RowsOfA {
   const std::uint32_t* whole = nullptr;
   std::int64_t stride = 0;
-  std::int64_t pieces = 0;
-  const std::uint32_t* rest = nullptr;  // null if the pieces are all
-  std::int64_t rest_stride = 0;
+  const std::uint32_t* rest = nullptr;  // rows of 16 words; null if the pieces are all
 };
 
-__mmask16 lanes_below(std::int64_t n) {
-  return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(n, 0, kWords)) - 1U);
-}
-
-// Copies `rows` rows of up to 16 words to rows of 16, zero past the last.
-LAB_AMX_TARGET void copy_words(const std::uint32_t* from, std::int64_t stride, int rows,
-                               std::int64_t words, std::uint32_t* to) {
+// Copies up to 16 words of each row.
+LAB_AMX_TARGET void copy_rest(const std::uint32_t* from, std::int64_t stride, int rows,
+                              std::int64_t words, std::uint32_t* to) {
   for (int i = 0; i < rows; ++i) {
     const __m512i row = _mm512_maskz_loadu_epi32(lanes_below(words), from + i * stride);
-    _mm512_storeu_si512(to + i * kWords, row);
+    _mm512_store_si512(to + i * kWords, row);
   }
 }
 
-// Copies A, of which a column is contiguous or strided, to rows of whole pieces.
+// Copies A, whose columns are contiguous, to rows of `stride` words, whole pieces.
 LAB_AMX_TARGET void copy_columns(const Bf16TileArgs& t, std::uint32_t* to, std::int64_t stride) {
-  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i places =
-      _mm512_mullo_epi32(lanes, _mm512_set1_epi32(static_cast<int>(t.a_row_stride)));
   for (int i = 0; i < t.rows; i += kRows) {
-    const __mmask16 valid = lanes_below(t.rows - i);
-    const std::uint32_t* const block = t.a + i * t.a_row_stride;
+    const __mmask16 rows = lanes_below(t.rows - i);
     for (std::int64_t p = 0; p < stride; p += kWords) {
-      __m512i row[kWords];
+      __m512i column[kWords];
 #pragma GCC unroll 16
       for (int q = 0; q < kWords; ++q) {
-        const __mmask16 mask = p + q < t.steps ? valid : __mmask16{0};
-        const std::uint32_t* const at = block + (p + q) * t.a_k_stride;
-        row[q] = t.a_row_stride == 1 ? _mm512_maskz_loadu_epi32(mask, at)
-                                     : _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), mask,
-                                                                   places, at, sizeof(*at));
+        const __mmask16 mask = p + q < t.steps ? rows : __mmask16{0};
+        column[q] = _mm512_maskz_loadu_epi32(mask, t.a + i + (p + q) * t.a_k_stride);
       }
-      transpose_rows(row, to + i * stride + p, stride * static_cast<long>(sizeof(*to)));
+      transpose_rows(column, to + i * stride + p, stride * static_cast<long>(sizeof(*to)));
     }
   }
-}
-
-RowsOfA rows_of_a(const Bf16TileArgs& t) {
-  const std::int64_t rest = t.steps % kWords;
-  std::uint32_t* const scratch =
-      gemm_scratch().tile_rows.at_least<std::uint32_t>(kMr * (t.steps - rest + kWords));
-  RowsOfA a{.whole = t.a, .stride = t.a_row_stride, .pieces = t.steps / kWords};
-  if (t.a_k_stride == 1) {
-    if (rest == 0) return a;
-    copy_words(t.a + t.steps - rest, t.a_row_stride, t.rows, rest, scratch);
-    a.rest = scratch;
-    a.rest_stride = kWords;
-    return a;
-  }
-  a.whole = scratch;
-  a.stride = t.steps - rest + (rest == 0 ? 0 : kWords);
-  copy_columns(t, scratch, a.stride);
-  if (rest != 0) {
-    a.rest = scratch + a.pieces * kWords;
-    a.rest_stride = a.stride;
-  }
-  return a;
 }
 
 // Adds the products of 16 words of A and of B; strides are in bytes.
@@ -166,10 +132,9 @@ LAB_AMX_TARGET void multiply_tile(const Bf16TileArgs& t, const RowsOfA& a, const
   const long c_stride = ldc * static_cast<long>(sizeof(*c));
   const long a_stride = a.stride * static_cast<long>(sizeof(*b));
   const long b_stride = t.b_k_stride * static_cast<long>(sizeof(*b));
-  float* const lower = c + kRows * ldc;
   alignas(64) std::array<std::uint32_t, std::size_t{kRows} * kNr> rest_of_b;
   if (a.rest != nullptr) {
-    const std::uint32_t* const from = b + a.pieces * kWords * t.b_k_stride;
+    const std::uint32_t* const from = b + t.steps / kWords * kWords * t.b_k_stride;
     for (int p = 0; p < kRows; ++p) {
       const __mmask16 mask = p < t.steps % kWords ? __mmask16{0xffff} : __mmask16{0};
       for (int j = 0; j < (kWide ? kNr : kWords); j += kWords) {
@@ -183,8 +148,8 @@ LAB_AMX_TARGET void multiply_tile(const Bf16TileArgs& t, const RowsOfA& a, const
   if (t.accumulate) {
     _tile_loadd(0, c, c_stride);
     if constexpr (kWide) _tile_loadd(1, c + kWords, c_stride);
-    if constexpr (kHigh) _tile_loadd(2, lower, c_stride);
-    if constexpr (kHigh && kWide) _tile_loadd(3, lower + kWords, c_stride);
+    if constexpr (kHigh) _tile_loadd(2, c + kRows * ldc, c_stride);
+    if constexpr (kHigh && kWide) _tile_loadd(3, c + kRows * ldc + kWords, c_stride);
   } else {
     _tile_zero(0);
     if constexpr (kWide) _tile_zero(1);
@@ -193,19 +158,19 @@ LAB_AMX_TARGET void multiply_tile(const Bf16TileArgs& t, const RowsOfA& a, const
   }
   const std::uint32_t* of_b = b;
   const std::uint32_t* of_a = a.whole;
-  for (std::int64_t p = 0; p < a.pieces; ++p) {
+  for (std::int64_t p = 0; p < t.steps / kWords; ++p) {
     add_products<kHigh, kWide>(of_a, a_stride, of_b, b_stride);
     of_a += kWords;
     of_b += kWords * t.b_k_stride;
   }
   if (a.rest != nullptr) {
-    add_products<kHigh, kWide>(a.rest, a.rest_stride * static_cast<long>(sizeof(*b)),
-                               rest_of_b.data(), kNr * static_cast<long>(sizeof(*b)));
+    add_products<kHigh, kWide>(a.rest, kRowBytes, rest_of_b.data(),
+                               kNr * static_cast<long>(sizeof(*b)));
   }
   _tile_stored(0, c, c_stride);
   if constexpr (kWide) _tile_stored(1, c + kWords, c_stride);
-  if constexpr (kHigh) _tile_stored(2, lower, c_stride);
-  if constexpr (kHigh && kWide) _tile_stored(3, lower + kWords, c_stride);
+  if constexpr (kHigh) _tile_stored(2, c + kRows * ldc, c_stride);
+  if constexpr (kHigh && kWide) _tile_stored(3, c + kRows * ldc + kWords, c_stride);
   publish(c);
 }
 
@@ -241,24 +206,55 @@ LAB_AMX_TARGET void multiply_part(const Bf16TileArgs& t, const RowsOfA& a, const
   copy(true);
 }
 
-LAB_AMX_TARGET void tile_row(const Bf16TileArgs& t) {
-  const RowsOfA a = rows_of_a(t);
+// `a`, `stride`: the rows of A.
+LAB_AMX_TARGET void multiply_row(const Bf16TileArgs& t, const std::uint32_t* a,
+                                 std::int64_t stride) {
+  alignas(64) std::array<std::uint32_t, std::size_t{kMr} * kWords> last;
+  RowsOfA rows{.whole = a, .stride = stride};
+  if (const std::int64_t rest = t.steps % kWords; rest != 0) {
+    copy_rest(a + t.steps - rest, stride, t.rows, rest, last.data());
+    rows.rest = last.data();
+  }
   const TileConfig config = config_for(t.rows);
   publish(&config);
-  publish(a.whole);
-  publish(a.rest);
+  publish(a);
+  publish(last.data());
   _tile_loadconfig(&config);
   for (std::int64_t i = 0; i < t.tiles; ++i) {
     const int cols = i + 1 < t.tiles ? kNr : t.cols;
     const std::uint32_t* const b = t.b + i * t.b_tile_stride;
     float* const c = t.c + i * kNr;
     if (cols % kWords == 0) {
-      multiply_whole(t, a, b, c, t.ldc, cols);
+      multiply_whole(t, rows, b, c, t.ldc, cols);
     } else {
-      multiply_part(t, a, b, c, cols);
+      multiply_part(t, rows, b, c, cols);
     }
   }
   _tile_release();
+}
+
+// Tiles whose A is stored by columns: a block of its steps becomes rows at a time.
+void multiply_columns(Bf16TileArgs t) {
+  alignas(64) std::array<std::uint32_t, kMr * kBlockSteps> rows;
+  std::int64_t left = t.steps;
+  do {
+    t.steps = std::min(left, kBlockSteps);
+    const std::int64_t stride = (t.steps + kWords - 1) / kWords * kWords;
+    copy_columns(t, rows.data(), stride);
+    multiply_row(t, rows.data(), stride);
+    t.accumulate = true;
+    t.a += t.steps * t.a_k_stride;
+    t.b += t.steps * t.b_k_stride;
+    left -= t.steps;
+  } while (left > 0);
+}
+
+void tile_row(const Bf16TileArgs& t) {
+  if (t.a_k_stride == 1) {
+    multiply_row(t, t.a, t.a_row_stride);
+  } else {
+    multiply_columns(t);
+  }
 }
 
 // Independent products in registers. Both terms of a pair of A are equal and those of B opposite,
@@ -315,7 +311,7 @@ const Bf16Kernels* amx_kernels() {
     kernels.mr = amx::kMr;
     kernels.nr = amx::kNr;
     kernels.by_rows = true;
-    kernels.block_steps = 240;
+    kernels.block_steps = amx::kBlockSteps;
     kernels.tile = &amx::tile_row;
     kernels.peak_loop = &amx::peak_loop;
     return &kernels;

@@ -130,10 +130,11 @@ const Bf16Kernels& f32_kernels_of_bf16() {
 }
 
 const Bf16Kernels& bf16_kernels() {
-  static const Bf16Kernels* const kNative = amx_kernels() != nullptr ? amx_kernels()
-                                            : why_bf16_products_are_f32().empty()
-                                                ? avx512_bf16_kernels()
-                                                : nullptr;
+  static const Bf16Kernels* const kNative = [] {
+    const Bf16Kernels* const amx = amx_kernels();
+    if (amx != nullptr || !why_bf16_products_are_f32().empty()) return amx;
+    return avx512_bf16_kernels();
+  }();
   const Bf16Kernels& as_f32 = f32_kernels_of_bf16();
   // Callers that cap the instruction set below AVX-512, such as tests, get the FP32 kernels.
   const bool uncapped = kNative != nullptr && as_f32.lanes == kNative->lanes;

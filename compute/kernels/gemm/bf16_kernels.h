@@ -18,7 +18,7 @@ namespace lab {
 
 // A row of tiles: C[rows,cols] = A*B (+ C when accumulate) over `steps` words of each row and
 // column.
-//   a  word (i, p) at a[i * a_row_stride + p * a_k_stride]
+//   a  word (i, p) at a[i * a_row_stride + p * a_k_stride]; one of the strides is 1
 //   b  word (p, j) at b[p * b_k_stride + j]; each row readable up to the next multiple of `lanes`
 //      past cols
 //   c  element (i, j) at c[i * ldc + j]; only rows x cols are read or written

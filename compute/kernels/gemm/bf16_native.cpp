@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "compute/kernels/gemm/avx512_transpose.h"
+#include "compute/kernels/gemm/avx512_words.h"
 #include "compute/machine/simd_level.h"
 
 // GCC 12 warns about the undefined vectors inside its own intrinsics.
@@ -174,11 +174,6 @@ LAB_BF16_TARGET inline __m512i zip(const std::uint16_t* even, const std::uint16_
   const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(even_mask, even));
   const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(odd_mask, odd));
   return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
-}
-
-// Returns a mask of the first n of 16 lanes.
-__mmask16 lanes_below(int n) {
-  return static_cast<__mmask16>((1U << std::clamp(n, 0, kLanes)) - 1U);
 }
 
 // The strip is contiguous in memory: two rows at a time become one row of pairs.

@@ -41,10 +41,10 @@ class F32Product {
   std::int64_t steps() const { return op_.k; }
   int mr() const { return mr_; }
   int nr() const { return kernels_.nr; }
-  // Few columns of B stay in L2 for more terms, which read longer pieces of A's rows, where
-  // prefetchers follow. The distance of a single row's terms is no part of the shape.
   static std::int64_t whole_steps() { return 1; }
   static bool takes_strips() { return true; }
+  // Few columns of B stay in L2 for more terms, which read longer pieces of A's rows, where
+  // prefetchers follow. The distance of a single row's terms is no part of the shape.
   std::int64_t most_steps() const {
     constexpr std::int64_t kElementsInL2 = 1 << 16, kFewestColumns = 32;  // of a packed strip
     if (op_.a_k != 1 || op_.m == 1) return kStepsOfBlock;
@@ -101,6 +101,15 @@ class F32Product {
     set_b(t, panel.begin, static_cast<int>(panel.size() - (t.tile.tiles - 1) * nr), packed_b);
     tile(t);
   }
+  void tile_row_and_pack(Args& t, Range panel, float* out) const {
+    for (std::int64_t j = panel.begin; j < panel.end; j += kernels_.nr) {
+      const auto cols = static_cast<int>(std::min<std::int64_t>(kernels_.nr, panel.end - j));
+      set_b(t, j, cols, nullptr);
+      tile_and_pack(t, out + (j - panel.begin) * t.steps.size());
+    }
+  }
+
+ private:
   void tile_and_pack(Args& t, float* out) const {
     if (reads_b(t.tile.cols) && t.tile.rows == kernels_.product_mr) {
       t.tile.c = op_.c + t.row * op_.ldc + t.col;
@@ -119,7 +128,6 @@ class F32Product {
     tile(t);
   }
 
- private:
   static constexpr std::int64_t kL1Way_bytes = 4096;  // of most processors: a page
 
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.

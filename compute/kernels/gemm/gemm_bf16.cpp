@@ -83,16 +83,22 @@ class Bf16Product {
     set_b(t, panel.begin, static_cast<int>(panel.size() - (t.tile.tiles - 1) * nr), packed_b);
     tile(t);
   }
-  void tile_and_pack(Args& t, Word* out) const {
-    pack({.source = op_.b + first_term(t.steps) * op_.b_k + t.col * op_.b_col,
-          .strip_stride = op_.b_col,
-          .k_stride = op_.b_k,
-          .terms = terms(t.steps),
-          .valid = t.tile.cols,
-          .width = kernels_.nr,
-          .out = out});
-    t.tile.b = out;
-    tile(t);
+  void tile_row_and_pack(Args& t, Range panel, Word* out) const {
+    for (std::int64_t j = panel.begin; j < panel.end; j += kernels_.nr) {
+      const auto cols = static_cast<int>(std::min<std::int64_t>(kernels_.nr, panel.end - j));
+      Word* const strip = out + (j - panel.begin) * t.steps.size();
+      pack({.source = op_.b + first_term(t.steps) * op_.b_k + j * op_.b_col,
+            .strip_stride = op_.b_col,
+            .k_stride = op_.b_k,
+            .terms = terms(t.steps),
+            .valid = cols,
+            .width = kernels_.nr,
+            .out = strip});
+      if (kernels_.by_rows) continue;
+      set_b(t, j, cols, strip);
+      tile(t);
+    }
+    if (kernels_.by_rows) tile_row(t, panel, out);
   }
 
  private:

@@ -32,7 +32,8 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   most_steps()                         per block; from the shape and whether A is transposed
 //   only,
 //                                        because the sums of blocks, which C adds, are rounded
-//   whole_steps()                        blocks are cut at multiples of so many steps
+//   whole_steps()                        blocks are cut at multiples of so many steps, so that sums
+//                                        do not depend on the blocks' sizes
 //   takes_strips()                       whether a panel of B may be a single strip
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
 //   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
@@ -40,7 +41,7 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   tile_args(steps)                     arguments of the micro-kernel
 //   set_a(args, row, rows, const Word*)  strip of A, and with it the rows of C
 //   set_b(args, col, cols, const Word*)  strip of B, and with it the columns of C
-//   tile_and_pack(args, Word* out)       computes a tile and packs its strip of B
+//   tile_row_and_pack(args, panel, Word* out)  computes all tiles of the panel and packs its B
 //   tile_row(args, panel, const Word*)   computes all tiles of the panel, whose B is packed or null
 template <class Product>
 class PartOfGemm {
@@ -114,10 +115,7 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
       product_.tile_row(args, panel, packed_b_);
       continue;
     }
-    for (std::int64_t j = panel.begin; j < panel.end; j += nr_) {
-      product_.set_b(args, j, static_cast<int>(std::min(nr_, panel.end - j)), nullptr);
-      product_.tile_and_pack(args, packed_b_ + (j - panel.begin) * steps.size());
-    }
+    product_.tile_row_and_pack(args, panel, packed_b_);
   }
 }
 

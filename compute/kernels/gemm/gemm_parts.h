@@ -86,10 +86,9 @@ class PackingBuffer {
 };
 // Scratch memory of the calling thread.
 struct GemmScratch {
-  PackingBuffer a;          // block of A
-  PackingBuffer b;          // panel of B
-  PackingBuffer tile_rows;  // rows of A for AMX
-  PackingBuffer sums;       // partial sums of all parts, owned by the caller of gemm()
+  PackingBuffer a;     // block of A
+  PackingBuffer b;     // panel of B
+  PackingBuffer sums;  // partial sums of all parts, owned by the caller of gemm()
 };
 GemmScratch& gemm_scratch();
 

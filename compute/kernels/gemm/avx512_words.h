@@ -1,8 +1,11 @@
 #pragma once
-// Transposition of 32-bit words in AVX-512 registers, by kernels that are compiled for it function
-// by function. Internal to the gemm module.
+// Helpers for 32-bit words in AVX-512 registers, for kernels that are compiled for it function by
+// function. Internal to the gemm module.
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
 
 // GCC 12 warns about the undefined vectors inside its own intrinsics.
 #if !defined(__clang__)
@@ -12,6 +15,11 @@
 #endif
 
 namespace lab {
+
+// Returns a mask of the first n of 16 lanes.
+inline __mmask16 lanes_below(std::int64_t n) {
+  return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(n, 0, 16)) - 1U);
+}
 
 // Quarter g of column[j] holds word 4g+j of four rows.
 __attribute__((target("avx512f"))) inline void transpose_quarters(const __m512i (&row)[4],

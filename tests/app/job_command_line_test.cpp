@@ -114,5 +114,19 @@ TEST(JobSettings, AreThoseThatDifferFromTheDefaults) {
   EXPECT_EQ(text.find("timeline"), std::string::npos) << text;
 }
 
+TEST(JobSettings, HaveTheUnitsOfTheirValues) {
+  StartScaling request;
+  request.compute_s = 0.006;
+  request.fixed_s = 0.0005;
+  request.training.bucket_bytes = 4 * kMiB;
+  const std::string text = ui::settings_text(request);
+  EXPECT_NE(text.find("step time of one device 6.00 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("fixed time per step 500 \u00b5s"), std::string::npos) << text;
+  EXPECT_NE(text.find("size of gradient buckets 4.00 MiB"), std::string::npos) << text;
+  const std::string line = ui::command_line_of(request, machine_of(1));
+  EXPECT_NE(line.find("--compute-ms 6"), std::string::npos)
+      << "in the unit of the option: " << line;
+}
+
 }  // namespace
 }  // namespace lab::app

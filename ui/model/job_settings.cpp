@@ -15,6 +15,7 @@
 #include "compute/core/fields/field_json.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 
 namespace lab::ui {
 namespace {
@@ -29,6 +30,15 @@ std::string text_of_value(const FieldJson& value, double scale) {
   std::vector<std::string> parts;
   for (const FieldJson& part : value) parts.push_back(text_of_value(part, scale));
   return fmt::format("{}", fmt::join(parts, ","));
+}
+
+// A value as it is stored, in its unit: "6.00 ms", "4.00 MiB", "128 images".
+std::string text_with_unit(const RequestField& field, const FieldJson& value) {
+  const std::string_view unit = field.unit;
+  if (unit == "s" && value.is_number()) return format_seconds(value.get<double>());
+  if (unit == "bytes" && value.is_number()) return format_bytes(value.get<std::int64_t>());
+  const std::string text = text_of_value(value, 1);
+  return text.empty() || unit.empty() ? text : fmt::format("{} {}", text, tr(field.unit));
 }
 
 // A word that a shell reads as it is, or in quotes.
@@ -176,10 +186,8 @@ void add_texts(std::vector<std::string>& parts, const Request& request) {
       parts.push_back(setting.value.get<bool>() ? name : trf("no {}", name));
       continue;
     }
-    const std::string value = text_of_value(setting.value, field.scale);
-    if (value.empty()) continue;
-    parts.push_back(*field.unit == '\0' ? fmt::format("{} {}", name, value)
-                                        : fmt::format("{} {} {}", name, value, tr(field.unit)));
+    const std::string value = text_with_unit(field, setting.value);
+    if (!value.empty()) parts.push_back(fmt::format("{} {}", name, value));
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace lab::ui {
 
-// "Sizes 256,512; Time per case 2 s": the settings that differ from the defaults; empty if none
+// "Sizes 256,512; Time per case 2.00 s": the settings that differ from the defaults; empty if none
 // does or the job has none.
 std::string settings_text(const JobCommand& command);
 

@@ -174,6 +174,35 @@ TEST(LogPage, TheFilterLooksIntoFoldedNotes) {
   EXPECT_EQ(lines_of(lab).size(), 2U);
 }
 
+TEST(LogPage, TheFilterSearchesPageSettingsAndCommandLine) {
+  ui::Model model(machine_of(1));
+  StartMatmul request;
+  request.seed = 4711;
+  model.apply(event(1, 1, JobStarted{"Ladder", request}));
+  model.apply(event(1, 2, JobFinished{}));
+  model.apply(event(2, 3, JobStarted{"Steps", StartTraining{}}));
+  model.apply(event(2, 4, JobFinished{}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  for (const char* text : {"matmul", "4711", "--seed"}) {
+    lab.view.forms.log.filter = text;
+    lab.frames(2);
+    EXPECT_EQ(lines_of(lab), std::vector<std::string>{"Ladder done"}) << text;
+  }
+}
+
+TEST(LogPage, NotesAreHiddenWithTheLineOfTheirJob) {
+  Lab lab(model_of_jobs(1));
+  lab.open(Page::Log);
+  lab.click("log/job/1");
+  ASSERT_EQ(lines_of(lab).size(), 3U);
+  lab.click("log/warning");
+  EXPECT_TRUE(lines_of(lab).empty()) << lines_of(lab).front();
+  lab.view.forms.log.filter = "convolutions";
+  lab.frames(2);
+  EXPECT_EQ(lines_of(lab).size(), 1U) << "searched for";
+}
+
 TEST(LogPage, ShowsTheNotesOfARunningJob) {
   ui::Model model(machine_of(1));
   model.apply(event(1, 1, JobStarted{"Training lenet on cpu:0", StartTraining{}}));
@@ -205,6 +234,40 @@ TEST(LogPage, AJobsLineLeadsToItsPage) {
   lab.click("log/job/1/page");
   EXPECT_EQ(lab.view.page, Page::Training);
   EXPECT_TRUE(lab.view.forms.log.open.empty()) << "its notes stay folded";
+}
+
+TEST(LogPage, TheLinkOpensTheResultsOfItsOwnJob) {
+  std::time_t now = 1'700'000'000;
+  ui::Model model(machine_of(1), [&now] { return now; });
+  for (JobId id = 1; id <= 3; ++id) {
+    now += 60;
+    model.apply(event(id, 1, JobStarted{"Scaling", StartScaling{}}));
+    model.apply(event(id, 2, scaling_point(ScalingMode::Strong, 1)));
+    model.apply(event(id, 3, JobFinished{}));
+  }
+  Lab lab(std::move(model), 1, {1280, 1000});
+  const ui::RunTabs& tabs = lab.view.forms.scaling.tabs;
+  for (const auto& [path, replaced] :
+       {std::pair("log/job/2/page", true), std::pair("log/job/3/page", false)}) {
+    lab.open(Page::Log);
+    EXPECT_EQ(lab.tooltip_of(path).find("replaced"), std::string::npos);
+    lab.click(path);
+    EXPECT_EQ(lab.view.page, Page::Scaling);
+    EXPECT_EQ(tabs.replaced, replaced) << path;
+  }
+  lab.open(Page::Log);
+  EXPECT_EQ(lab.tooltip_of("log/job/1/page"), "A later run replaced these results.");
+}
+
+TEST(LogPage, RepeatsTheDateOfEarlierSessions) {
+  const std::time_t now = 1'700'000'000;
+  ui::Model model(machine_of(1), [] { return now; });
+  model.restore_log({{.when = now - 60, .job = 1, .text = "Ladder done", .seconds = 2.0}});
+  model.apply(event(0, 1, LogLine{Severity::Info, "saved x.csv"}));
+  Lab lab(std::move(model));
+  lab.open(Page::Log);
+  EXPECT_TRUE(lab.visible("log/date/" + ui::date_of(now)));
+  EXPECT_TRUE(lab.visible("log/earlier_date/" + ui::date_of(now)));
 }
 
 TEST(LogPage, SeveralDaysHaveDates) {
@@ -293,6 +356,10 @@ TEST(LogPage, AnOpenJobCanBeUnderstoodAndRepeated) {
             "device-lab matmul --cpu-devices 2 --sizes 64,128 --seed 3");
   lab.click("log/job/1/copy");
   EXPECT_EQ(std::string(ImGui::GetClipboardText()), lab.backend.find("log/job/1/command")->label);
+  EXPECT_EQ(lab.backend.find("log/job/1/copy")->label, "Copied");
+  EXPECT_EQ(lab.backend.find("log/copy")->label, "Copy these lines");
+  lab.frames(240);
+  EXPECT_EQ(lab.backend.find("log/job/1/copy")->label, "Copy the command line");
   lab.click("log/job/1/again");
   ASSERT_EQ(lab.sent<StartMatmul>().size(), 1U);
   EXPECT_EQ(lab.sent<StartMatmul>()[0].sizes, request.sizes);

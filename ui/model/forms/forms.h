@@ -233,6 +233,7 @@ struct LogForm {
   std::string filter;
   std::set<JobId> open;       // jobs whose settings and notes are shown; not saved
   double copied_until_s = 0;  // when the button stops saying so, Ui::time_s; not saved
+  JobId copied_job = 0;       // whose command line was copied; 0: the lines; not saved
 };
 
 struct Forms {

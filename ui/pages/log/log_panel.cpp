@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <ctime>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <set>
 #include <variant>
 
@@ -53,9 +55,12 @@ std::string text_of(const LogEntry& entry) {
   return entry.times == 1 ? entry.text : trf("{} ({} times)", entry.text, entry.times);
 }
 
+// The settings and the command line of a job are searched although its line hides them.
 bool contains_filter(const LogForm& form, const LogEntry& entry) {
-  return form.filter.empty() || contains_text(entry.text, form.filter) ||
-         contains_text(text_of(entry), form.filter);
+  const auto found = [&](std::string_view text) { return contains_text(text, form.filter); };
+  if (form.filter.empty() || found(entry.text) || found(text_of(entry))) return true;
+  if (!entry.seconds) return false;
+  return found(tr(name_of(entry.page))) || found(entry.settings) || found(entry.command_line);
 }
 
 bool passes(const LogForm& form, const LogEntry& entry) {
@@ -76,20 +81,6 @@ bool spans_days(const Model& model) {
   return log.front().earlier || date_of(log.front().when) != date_of(log.back().when);
 }
 
-std::string as_text(const Panel& p) {
-  std::string text;
-  const bool dates = spans_days(p.model);
-  for (const LogEntry& entry : p.model.log()) {
-    if (!passes(p.view.forms.log, entry)) continue;
-    if (dates) text += date_of(entry.when) + " ";
-    text +=
-        fmt::format("{}  {:<7}  {}", time_of_day(entry.when), word(entry.severity), text_of(entry));
-    if (entry.seconds) text += fmt::format("  {}", format_seconds(*entry.seconds));
-    text += '\n';
-  }
-  return text;
-}
-
 // Entries that a job logs before it ends.
 bool below_job(const LogEntry& entry) {
   return entry.job != 0 && !entry.seconds;
@@ -99,6 +90,34 @@ bool below_job(const LogEntry& entry) {
 bool is_note(const Panel& p, const LogEntry& entry) {
   const bool running = p.model.job() && p.model.job()->id == entry.job;
   return below_job(entry) && !running && entry.severity == Severity::Info;
+}
+
+// Finished jobs whose line is of a kind that is not shown. Nor are their notes then, unless they
+// are searched for.
+std::set<JobId> hidden_jobs(const Panel& p) {
+  std::set<JobId> hidden;
+  const LogForm& form = p.view.forms.log;
+  if (!form.filter.empty()) return hidden;
+  for (const LogEntry& entry : p.model.log()) {
+    if (entry.seconds && !passes(form, entry)) hidden.insert(entry.job);
+  }
+  return hidden;
+}
+
+std::string as_text(const Panel& p) {
+  std::string text;
+  const bool dates = spans_days(p.model);
+  const std::set<JobId> hidden = hidden_jobs(p);
+  for (const LogEntry& entry : p.model.log()) {
+    if (!passes(p.view.forms.log, entry)) continue;
+    if (is_note(p, entry) && hidden.contains(entry.job)) continue;
+    if (dates) text += date_of(entry.when) + " ";
+    text +=
+        fmt::format("{}  {:<7}  {}", time_of_day(entry.when), word(entry.severity), text_of(entry));
+    if (entry.seconds) text += fmt::format("  {}", format_seconds(*entry.seconds));
+    text += '\n';
+  }
+  return text;
 }
 
 // Whether the line of its finished job hides this note.
@@ -118,13 +137,28 @@ std::string counted(const Panel& p, const char* name, Severity severity) {
   return fmt::format("{} ({})", name, lines);
 }
 
+// Copies the lines, or the command line of `job`, whose button then says so for a while.
+void copy_text(const Panel& p, JobId job, const std::string& text) {
+  constexpr double kShown_s = 3;
+  ImGui::SetClipboardText(text.c_str());
+  p.view.forms.log.copied_job = job;
+  p.view.forms.log.copied_until_s = p.ui.time_s + kShown_s;
+}
+
+bool is_copied(const Panel& p, JobId job) {
+  const LogForm& form = p.view.forms.log;
+  return form.copied_job == job && p.ui.time_s < form.copied_until_s;
+}
+
 void tools(const Panel& p) {
   LogForm& form = p.view.forms.log;
   Card card(p, "log/tools", "");
   if (!card) return;
   const auto filter = [&] {
     input_text(p.ui, "log/filter", tr("Filter"), form.filter,
-               tr("Shows lines that contain this text."), tr("any text"));
+               tr("Shows lines that contain this text, also in their page, settings or command "
+                  "line."),
+               tr("any text"));
   };
   const auto severities = [&] {
     control_label(p.ui, tr("Severity"));
@@ -139,7 +173,7 @@ void tools(const Panel& p) {
     checkbox(p.ui, "log/error", counted(p, tr("Error"), Severity::Error), form.error, jobs);
   };
   const auto copy = [&](float width) {
-    const bool copied = p.ui.time_s < form.copied_until_s;
+    const bool copied = is_copied(p, 0);
     const bool any = std::ranges::any_of(
         p.model.log(), [&](const LogEntry& entry) { return passes(form, entry); });
     if (button(p.ui, "log/copy", copied ? tr("Copied") : tr("Copy these lines"),
@@ -148,9 +182,7 @@ void tools(const Panel& p) {
                         : p.model.log().empty() ? tr("There is no line yet.")
                                                 : tr("No line matches the filter."),
                 .width = width})) {
-      ImGui::SetClipboardText(as_text(p).c_str());
-      constexpr double kShown_s = 3;
-      form.copied_until_s = p.ui.time_s + kShown_s;
+      copy_text(p, 0, as_text(p));
     }
   };
   constexpr float kSeverities = 420, kCopy = 180, kLeastFilter = 200;  // units
@@ -190,7 +222,51 @@ int notes_below(const Panel& p, LogIterator end_of_job) {
   return notes;
 }
 
-void page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
+// What the link of a finished job opens.
+struct LinkTarget {
+  std::optional<RunTabs> tab;  // of the page's results, if it shows this job there
+  bool replaced = false;       // the page shows a later job only
+};
+
+// Results and the line of the log that announces them are dated one after the other.
+template <typename Results>
+LinkTarget target_in(const Panel& p, const LogEntry& entry, const KeptRuns<Results>& all) {
+  constexpr std::time_t kApart = 1;
+  const JobId last = p.model.state(entry.page).job;
+  for (const bool replaced : {false, true}) {
+    for (const RunKind kind : {RunKind::Sweep, RunKind::Live, RunKind::Together}) {
+      const Results& kept = (replaced ? all.replaced(kind) : all.of(kind)).current;
+      if (kept.empty() || std::abs(kept.measured_at - entry.when) > kApart) continue;
+      return {RunTabs{.kind = static_cast<int>(kind), .job = last, .replaced = replaced}};
+    }
+  }
+  const bool measured = entry.severity != Severity::Error && !entry.stopped;
+  const bool later = !all.of(all.last()).current.empty();
+  return {.tab = {}, .replaced = measured && later && entry.job != last};
+}
+
+// While the page's job runs, the page shows that.
+LinkTarget target_of(const Panel& p, const LogEntry& entry) {
+  if (runs(p, entry.page)) return {};
+  switch (entry.page) {
+    case Page::Transfers: return target_in(p, entry, p.model.transfer_runs());
+    case Page::Matmul: return target_in(p, entry, p.model.matmul_runs());
+    case Page::Scaling: return target_in(p, entry, p.model.scaling_runs());
+    default: return {};
+  }
+}
+
+void open_target(const Panel& p, Page page, const LinkTarget& target) {
+  Forms& forms = p.view.forms;
+  p.view.page = page;
+  if (!target.tab) return;
+  if (page == Page::Transfers) forms.transfers.tabs = *target.tab;
+  if (page == Page::Matmul) forms.matmul.tabs = *target.tab;
+  if (page == Page::Scaling) forms.scaling.tabs = *target.tab;
+}
+
+// Returns whether the pointer is over it.
+bool page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
   Ui& ui = p.ui;
   ImFont* font = ui.fonts.body;
   const char* const name = tr(name_of(entry.page));
@@ -198,7 +274,7 @@ void page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
   const float left = right - ui.px(kEndSpace + kLinkSpace) + ui.px(16);
   const float width = std::min(text_size(font, name).x, ui.px(kLinkSpace - 16));
   const Item item = control_at(path, {left, pos.y}, {left + width, pos.y + ui.px(20)});
-  if (item.pressed) p.view.page = entry.page;
+  if (item.pressed) open_target(p, entry.page, target_of(p, entry));
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_control_text(list, font, {left, pos.y}, width, ui.theme->accent, name);
   if (item.hovered) {
@@ -207,6 +283,10 @@ void page_link(const Panel& p, const LogEntry& entry, ImVec2 pos, float right) {
   }
   focus_ring(ui, item, ui.px(4));
   record(ui, item, path, "button", name);
+  if (item.hovered && target_of(p, entry).replaced) {
+    hint_at(ui, item.min, item.max, tr("A later run replaced these results."));
+  }
+  return item.hovered;
 }
 
 // `height`: of the line, in pixels.
@@ -220,7 +300,8 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
             {right - ui.px(24) - text_size(mono, seconds).x,
              pos.y + ui.fonts.body->Ascent - mono->Ascent},
             ui.theme->muted, seconds);
-  page_link(p, entry, pos, right);  // before the line below it, which would take its clicks
+  // Before the line below it, which would take its clicks.
+  const bool on_link = page_link(p, entry, pos, right);
   if (notes == 0 && !has_details(entry)) return;
   std::set<JobId>& open = p.view.forms.log.open;
   const std::string path = fmt::format("log/job/{}", entry.job);
@@ -232,6 +313,7 @@ void draw_end_of_job(const Panel& p, const LogEntry& entry, int notes, ImVec2 po
             styled(item.hovered ? ui.theme->text : ui.theme->muted));
   focus_ring(ui, item, ui.px(4));
   record(ui, item, path, "foldout", entry.text, is_open ? "open" : "closed");
+  if (on_link) return;
   hint_at(ui, pos, {right, pos.y + height},
           notes == 0   ? std::string(tr("How to run it again"))
           : notes == 1 ? std::string(tr("1 note"))
@@ -257,8 +339,10 @@ void draw_details(const Panel& p, const LogEntry& entry) {
     ImGui::PopStyleColor();
     ImGui::PopFont();
     record_item(ui, path + "/command", "text", entry.command_line);
-    if (button(ui, path + "/copy", tr("Copy the command line"), {.kind = ButtonKind::Normal})) {
-      ImGui::SetClipboardText(entry.command_line.c_str());
+    const char* const copy = tr("Copy the command line");
+    if (button(ui, path + "/copy", is_copied(p, entry.job) ? tr("Copied") : copy,
+               {.kind = ButtonKind::Normal, .width = button_width(ui, copy)})) {
+      copy_text(p, entry.job, entry.command_line);
     }
   }
   if (entry.command) {
@@ -429,19 +513,22 @@ void draw_entries(const Panel& p) {
   bool in_earlier = false;
   std::time_t day = std::numeric_limits<std::time_t>::max();  // of the entries above: its start
   int shown = 0;
+  const std::set<JobId> hidden = hidden_jobs(p);
   if (divided) draw_divider(p, "log/this_session", tr("This session"));
   if (p.model.logged() == 0 && !p.model.job()) draw_beginning(p);
   for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {
     if (entry->earlier && !in_earlier) {
       draw_divider(p, "log/earlier", tr("Earlier sessions"));
       in_earlier = true;
+      day = std::numeric_limits<std::time_t>::max();
     }
     if (!passes(form, *entry) || is_folded(p, *entry)) continue;
+    if (is_note(p, *entry) && hidden.contains(entry->job)) continue;
     if (dates && !below_job(*entry) && entry->when < day) {
       const std::string date = date_of(entry->when);
       day = start_of_day(entry->when);
       caption(p.ui, date);
-      record_item(p.ui, "log/date/" + date, "text", date);
+      record_item(p.ui, (in_earlier ? "log/earlier_date/" : "log/date/") + date, "text", date);
     }
     draw_line(p, *entry, shown, entry->seconds && form.filter.empty() ? notes_below(p, entry) : 0);
     if (entry->seconds && form.open.contains(entry->job)) draw_details(p, *entry);

@@ -177,6 +177,10 @@ void ScalingResults::add(const ScalingPrediction& prediction) {
 }
 
 void ScalingResults::add(const StepTimeline& step) {
+  std::erase_if(steps_, [&](const auto& known) {
+    const StepTimeline& before = known->timeline();
+    return before.devices.size() == step.devices.size() && batch_of(before) == batch_of(step);
+  });
   steps_.push_back(std::make_shared<const LanedStep>(step));
 }
 

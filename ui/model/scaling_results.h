@@ -74,7 +74,7 @@ struct ScalingResults {
   const LanedStep* step(ScalingMode mode, int devices) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);
-  void add(const StepTimeline& step);
+  void add(const StepTimeline& step);  // in place of one of the same device count and batch
   // Takes over the points of an earlier experiment with the same model, data, batch and first
   // device, so that a prediction alone can be compared with them.
   void keep_measured(const ScalingResults& before);

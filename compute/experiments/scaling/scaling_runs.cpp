@@ -1,7 +1,9 @@
 #include "compute/experiments/scaling/scaling_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "compute/core/language.h"
 #include "compute/machine/machine.h"
@@ -12,6 +14,7 @@ namespace lab {
 namespace {
 
 constexpr double kStableSpread = 0.05;
+constexpr std::int64_t kRecordedRounds = 5;  // enough for a step near the median
 
 // Number of steps that contains `wanted` full batches: each epoch may end with a partial one.
 std::int64_t steps_with(std::int64_t wanted, std::int64_t images, std::int64_t batch) {
@@ -102,6 +105,10 @@ bool ScalingRuns::has_point(const Key& k) const {
                              [&](ScalingMode mode) { return key(mode, k.devices) == k; });
 }
 
+bool ScalingRuns::records(const Key& key, std::int64_t round) const {
+  return round <= kRecordedRounds && has_point(key);
+}
+
 std::int64_t ScalingRuns::steps_of(const Key& key, std::int64_t round) const {
   return request_.warmup + request_.steps + (records(key, round) ? 1 : 0);
 }
@@ -149,13 +156,25 @@ void ScalingRuns::time_steps(const Key& key, std::int64_t round) {
   const std::int64_t timed = request_.warmup + request_.steps;
   StepTimes& times = times_[key];
   std::int64_t whole_steps = 0;
+  std::optional<StepTimeline> recorded;
   train(training, [&](const Payload& payload) {
-    if (std::holds_alternative<StepTimeline>(payload)) ctx_.emit(payload);
+    if (const auto* timeline = std::get_if<StepTimeline>(&payload)) recorded = *timeline;
     const auto* step = std::get_if<StepDone>(&payload);
     if (step == nullptr || step->images != key.batch) return;
     ++whole_steps;
     if (whole_steps > request_.warmup && whole_steps <= timed) times.add(*step);
   });
+  if (recorded) keep_recorded(key, std::move(*recorded));
+}
+
+void ScalingRuns::keep_recorded(const Key& key, StepTimeline step) {
+  const StepTimes& times = times_.at(key);
+  const double median_s = times.size() > 0 ? times.timing().median_s : step.seconds;
+  const auto [kept, first] = recorded_s_.emplace(key, step.seconds);
+  const auto distance = [median_s](double seconds) { return std::abs(seconds - median_s); };
+  if (!first && distance(kept->second) <= distance(step.seconds)) return;
+  kept->second = step.seconds;
+  ctx_.emit(std::move(step));
 }
 
 void ScalingRuns::measure_accuracy(int devices) {

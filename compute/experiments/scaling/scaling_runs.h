@@ -38,7 +38,8 @@ class ScalingRuns {
               std::vector<std::int64_t> small_batches, RunContext& ctx);
 
   // Emits each point when it is first known and again when it is refined, and before it the
-  // timeline of a step after the timed ones. Throws as run_training() does.
+  // timeline of a step after the timed ones, again if that of a later round is nearer to the
+  // median. Throws as run_training() does.
   void run();
 
   std::vector<ScalingPoint> points() const;
@@ -56,10 +57,11 @@ class ScalingRuns {
   double work(const Key& key, std::int64_t steps) const;
   void train(const StartTraining& training, const TrainingSink& sink);
   bool has_point(const Key& key) const;
-  // Steps of a run in that round: one run of each point has one more, which is recorded.
-  bool records(const Key& key, std::int64_t round) const { return round == 1 && has_point(key); }
+  // Whether a run in that round has one more step, which is recorded.
+  bool records(const Key& key, std::int64_t round) const;
   std::int64_t steps_of(const Key& key, std::int64_t round) const;
   void time_steps(const Key& key, std::int64_t round);
+  void keep_recorded(const Key& key, StepTimeline step);
   void measure_accuracy(int devices);
   void emit_points(const Key& key);
   std::optional<ScalingPoint> point(ScalingMode mode, int devices) const;
@@ -73,6 +75,7 @@ class ScalingRuns {
   const std::vector<std::int64_t> small_batches_;
   RunContext& ctx_;
   std::map<Key, StepTimes> times_;
+  std::map<Key, double> recorded_s_;  // of the step whose timeline was emitted last
   std::map<int, double> accuracies_;  // by device count, strong scaling
   double total_work_ = 0, done_work_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/pages/scaling/scaling_parts.h"
 #include "ui/pages/step_timeline.h"
 #include "ui/plot/plot.h"
@@ -11,17 +12,20 @@
 namespace lab::ui {
 namespace {
 
-// Unsteady steps have no median worth stating.
-double median_step_s(const ScalingCurve& curve, int devices) {
-  const ScalingPoint* const point = curve.at(devices);
-  const bool unsteady = curve.is_unsteady(static_cast<std::size_t>(point - curve.points.data()));
-  return unsteady ? NAN : point->step.median_s;
+// Warns of a step that is unlike the others; empty if it is not.
+std::string unlike_sentence(const StepTimeline& t, double median_s) {
+  constexpr double kAlike = 0.25;
+  if (!t.timed || std::abs(t.seconds - median_s) <= kAlike * median_s) return "";
+  return trf("This step took {}; the median is {}.", format_seconds(t.seconds),
+             format_seconds(median_s));
 }
 
 void timeline_head(const Panel& p, const StepTimeline& t, double median_s) {
   Row row(p.ui, {1, -120, -130});
   row.next();
-  const std::string sentence = timeline_sentence(t, median_s);
+  const std::string unlike = unlike_sentence(t, median_s);
+  if (!unlike.empty()) warning_sentence(p, "scaling/lanes/unlike", unlike);
+  const std::string sentence = timeline_sentence(t, unlike.empty() ? median_s : NAN);
   body(p.ui, sentence);
   record_item(p.ui, "scaling/lanes/sentence", "text", sentence);
   row.next();
@@ -57,7 +61,7 @@ void draw_scaling_timeline(const Panel& p, const Kept<ScalingResults>& kept, Sca
   const Card card(p, "scaling/lanes", tr("Timeline of a step"),
                   {.hint = tr(kTimelineHint), .note = on, .dimmed = is_old(kept)});
   if (!card) return;
-  timeline_head(p, step.timeline(), median_step_s(results.measured(mode), devices));
+  timeline_head(p, step.timeline(), results.measured(mode).at(devices)->step.median_s);
   draw_timeline(p, "scaling/lanes/view", step, form.timeline);
 }
 

@@ -70,17 +70,20 @@ TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
   EXPECT_EQ(points.at({ScalingMode::Strong, 2}).accuracy_steps, 6);
 }
 
-TEST(ScalingExperiment, RecordsOneStepOfEachPointAfterTheTimedOnes) {
+TEST(ScalingExperiment, RecordsStepsOfEachPointAfterTheTimedOnes) {
   test::Probe probe(2);
   StartScaling request = small_request();
   request.modes = {ScalingMode::Strong, ScalingMode::Weak};
   probe.run(*make_scaling_experiment(request));
   std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> steps;  // by devices and images
+  std::map<std::pair<std::size_t, std::int64_t>, int> times;
   for (const StepTimeline& t : probe.all<StepTimeline>()) {
     SCOPED_TRACE(t.step);
     std::int64_t images = 0;
     for (const TimelineDevice& device : t.devices) images += device.images;
-    EXPECT_TRUE(steps.emplace(std::pair(t.devices.size(), images), t.step).second) << "only once";
+    const std::pair key(t.devices.size(), images);
+    steps[key] = t.step;
+    EXPECT_LE(++times[key], 2) << "at most once per round";
     EXPECT_GT(t.seconds, 0);
     EXPECT_EQ(t.devices.size() > 1, !t.buckets.empty());
     std::set<int> computing;

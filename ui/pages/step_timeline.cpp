@@ -232,6 +232,10 @@ const TimelineSpan* span_under(const LanedStep& step, const View& view, const La
   return found;
 }
 
+std::string time_in_step(double seconds) {
+  return seconds > 0 ? format_seconds(seconds) : "0 s";
+}
+
 std::string describe(const StepTimeline& t, const TimelineSpan& span) {
   std::string text = name_of(t, span);
   if (span.phase == StepPhase::Forward || span.phase == StepPhase::Backward) {
@@ -245,13 +249,42 @@ std::string describe(const StepTimeline& t, const TimelineSpan& span) {
     text += std::string("\n") + tr("This device's part of a bucket.");
   }
   add_row(text, tr("duration"), format_seconds(span.seconds()));
-  add_row(text, tr("after the step's start"),
-          span.begin_s > 0 ? format_seconds(span.begin_s) : "0 s");
+  add_row(text, tr("after the step's start"), time_in_step(span.begin_s));
   if (span.bytes > 0) {
     const std::string bytes = format_si(static_cast<double>(span.bytes), "B");
     add_row(text, sums ? tr("bucket") : tr("traffic"), sums ? bytes : trf("at least {}", bytes));
   }
   if (span.flop > 0) add_row(text, tr("speed"), gflops_text(span.gflops()));
+  return text;
+}
+
+const char* gap_title(const StepTimeline& t, const Lane& lane, const TimelineGap& gap, double s) {
+  if (lane.lane == TimelineLane::Copies) return tr("no copies");
+  if (lane.lane == TimelineLane::Sums) {
+    const bool on_its_way = std::ranges::any_of(t.buckets, [&](const TimelineBucket& bucket) {
+      const double ready_s = bucket.ready_s[static_cast<std::size_t>(lane.device)];
+      return ready_s > 0 && ready_s <= s && s <= bucket.done_s;
+    });
+    return on_its_way ? tr("bucket on its way") : tr("no sums");
+  }
+  switch (gap.cause) {
+    case GapCause::Sums: return tr("summing a bucket");
+    case GapCause::SumsWait: return tr("waiting for sums");
+    case GapCause::OthersWait: return tr("waiting for the other devices");
+    case GapCause::Unknown: break;
+  }
+  return tr("waiting");
+}
+
+// Of the blank of a lane at `s`; empty if there is none.
+std::string describe_gap(const LanedStep& step, const Lane& lane, double s) {
+  const auto gap = step.gap_at(lane.device, lane.lane, s);
+  if (!gap) return "";
+  std::string text = gap_title(step.timeline(), lane, *gap, s);
+  if (!step.timeline().timed) return text + "\n" + tr(kEmulatedGpu);
+  add_row(text, tr("duration"), time_in_step(gap->end_s - gap->begin_s));
+  add_row(text, tr("after the step's start"),
+          trf("{} to {}", time_in_step(gap->begin_s), time_in_step(gap->end_s)));
   return text;
 }
 
@@ -261,6 +294,7 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
   const StepTimeline& t = step.timeline();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const TimelineSpan* hovered = nullptr;
+  std::string blank;  // what the tooltip says of it
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect({view.left, item.min.y}, {view.right, item.max.y}, true);
   for (const Lane& lane : lanes) {
@@ -269,6 +303,7 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
     if (lane.lane == TimelineLane::Sums) draw_buckets(ui, t, view, lane, item.min.y);
     if (item.hovered && mouse.y >= top && mouse.y < bottom && mouse.x >= view.left) {
       hovered = span_under(step, view, lane, mouse.x);
+      if (hovered == nullptr) blank = describe_gap(step, lane, view.at(mouse.x));
     }
     for (const std::size_t i : step.spans(lane.device, lane.lane)) {
       const TimelineSpan& span = t.spans[i];
@@ -278,7 +313,8 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
     }
   }
   list->PopClipRect();
-  if (hovered != nullptr && !item.held) show_tooltip(ui, {.text = describe(t, *hovered)});
+  const std::string text = hovered != nullptr ? describe(t, *hovered) : blank;
+  if (!text.empty() && !item.held) show_tooltip(ui, {.text = text});
 }
 
 void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,

@@ -99,5 +99,22 @@ TEST_F(ScalingTimeline, WarnsOfAStepUnlikeTheMedian) {
       << "the step recorded last: " << sentence();
 }
 
+TEST_F(ScalingTimeline, HoverExplainsBlanks) {
+  const ui::WidgetRect spans = *lab.backend.find("scaling/lanes/view/spans");
+  const float lane = 25;  // to the next one
+  const auto tip_at = [&](float step_part, float y) {
+    lab.backend.move_to({spans.min.x + step_part * (spans.max.x - spans.min.x), spans.min.y + y});
+    lab.frames(3);
+    const ui::WidgetRect* tip = lab.backend.find("tooltip");
+    return tip == nullptr ? std::string() : tip->value;
+  };
+  EXPECT_EQ(tip_at(0.05F, 10),
+            "waiting\nduration\t1.00 ms\nafter the step's start\t0 s to 1.00 ms");
+  EXPECT_EQ(tip_at(0.625F, 10).find("summing a bucket\nduration\t500 "), 0U);
+  EXPECT_EQ(tip_at(0.8F, 10 + lane).find("bucket on its way\n"), 0U);
+  EXPECT_EQ(tip_at(0.3F, 10 + lane).find("no sums\n"), 0U);
+  EXPECT_EQ(tip_at(0.5F, 5 + 2 * lane).find("no copies\n"), 0U);
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -178,7 +178,10 @@ std::string range_text(const NumberOptions& o, bool whole) {
            : o.below_max ? trf("A number from {:.15g} to below {:.15g}", o.min, o.max)
                          : trf("A number from {:.15g} to {:.15g}", o.min, o.max);
   }
-  if (low && o.above_min) return trf("A number above {:.15g}", o.min);
+  if (low && o.above_min) {
+    return o.unit.empty() ? trf("A number above {:.15g}", o.min)
+                          : trf("A number above {:.15g} {}", o.min, o.unit);
+  }
   if (low) {
     return whole ? trf("A whole number, at least {:.15g}", o.min)
                  : trf("A number, at least {:.15g}", o.min);
@@ -228,17 +231,19 @@ int step_buttons(Ui& ui, std::string_view path, const Field& field) {
 }
 
 template <typename T>
-T stepped(T value, int step, const NumberOptions& o) {
-  constexpr bool kWhole = std::is_integral_v<T>;
-  const double next = static_cast<double>(value) + step * o.step;
-  return static_cast<T>(std::clamp(next, lowest(o, kWhole), highest(o, kWhole)));
-}
-
-template <typename T>
 bool fits(T value, const NumberOptions& o) {
   const auto number = static_cast<double>(value);
   const bool low = o.above_min ? number > o.min : number >= o.min;
   return low && (o.below_max ? number < o.max : number <= o.max);
+}
+
+// Stays where the next step would end on an end that is not accepted.
+template <typename T>
+T stepped(T value, int step, const NumberOptions& o) {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  const double next = static_cast<double>(value) + step * o.step;
+  const auto held = static_cast<T>(std::clamp(next, lowest(o, kWhole), highest(o, kWhole)));
+  return fits(held, o) ? held : value;
 }
 
 // Typed text takes effect as soon as it is a number in range. Until then the field keeps the text

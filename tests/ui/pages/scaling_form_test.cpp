@@ -25,6 +25,34 @@ TEST(ScalingForm, DataParallelAsksForItsCosts) {
   EXPECT_TRUE(lab.visible("scaling/fixed_ms"));
 }
 
+TEST(ScalingForm, AWrongStepTimeIsSaidOnceAndPreventsNoMeasurement) {
+  Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1200});
+  lab.view.forms.scaling.compute_time = static_cast<int>(ui::ComputeTime::Typed);
+  lab.view.forms.scaling.compute_ms = 6;
+  lab.open(Page::Scaling);
+  lab.click("scaling/compute_ms");
+  lab.backend.type("-1");
+  lab.frames(2);
+  EXPECT_EQ(lab.backend.find("scaling/compute_ms/error")->label, "A number above 0 ms");
+  lab.click("scaling/counts");
+  EXPECT_EQ(lab.backend.find("scaling/compute_ms/error")->label,
+            "-1 is out of range: 6 is kept. A number above 0 ms");
+  EXPECT_FALSE(lab.visible("scaling/form_error"));
+  lab.click("scaling/compute_ms/less");
+  EXPECT_EQ(lab.view.forms.scaling.compute_ms, 6) << "a step of 10 would end below";
+  lab.view.forms.scaling.fixed_ms = 7;
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("scaling/form_error"));
+  EXPECT_EQ(lab.backend.find("scaling/no_prediction")->label,
+            "No prediction: the fixed part is 7.00 ms, but the whole step takes 6.00 ms; enter "
+            "less.");
+  EXPECT_FALSE(lab.backend.find("scaling/predict")->enabled);
+  lab.click("scaling/run");
+  ASSERT_EQ(lab.sent<StartScaling>().size(), 1U);
+  EXPECT_EQ(lab.sent<StartScaling>()[0].predict_devices, 0);
+  EXPECT_FALSE(lab.sent<StartScaling>()[0].compute_s);
+}
+
 TEST(ScalingForm, ModelSetsItsAccuracySteps) {
   Lab lab(make_scene(Page::Scaling, Scene::Empty), 1, {1280, 1000});
   lab.open(Page::Scaling);

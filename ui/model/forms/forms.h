@@ -316,6 +316,9 @@ struct MeasuredStep {
   std::optional<double> seconds;
   double fixed_s = 0;  // the part that does not depend on the batch, as fitted
 };
+// What is wrong with the step time that is typed in, or with its fixed part; empty if nothing is or
+// the time comes from elsewhere. A measurement then predicts nothing.
+std::string typed_time_fault(const ScalingForm& form);
 // Only predictions without a measurement of their own need `measured`.
 StartScaling to_command(const ScalingForm& form, const MachineInfo& machine, bool measure,
                         const MeasuredStep& measured = {});

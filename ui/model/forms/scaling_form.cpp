@@ -42,18 +42,36 @@ std::vector<int> counts_of(const ScalingForm& form, std::size_t devices) {
   return counts;
 }
 
+// range_fault() of a time in milliseconds, in which the forms and the options have it.
+template <typename Value>
+std::string fault_in_ms(Value StartScaling::*member, double milliseconds) {
+  RequestField field = field_of(member);
+  field.scale = 1;
+  field.unit = "ms";
+  return range_fault(field, milliseconds);
+}
+
 // What the process adds, and the fixed part of a time that is not measured.
 void set_costs(const ScalingForm& form, StartScaling& command) {
   const bool one_process = command.style == ParallelStyle::DataParallel;
   command.reading_s = one_process ? form.read_ms * 1e-3 : 0;
   command.repeated_s.reset();
   if (one_process && !form.estimate_repeat) command.repeated_s = form.repeat_ms * 1e-3;
-  if (static_cast<ComputeTime>(form.compute_time) == ComputeTime::Measured) return;
-  command.fixed_s = form.fixed_ms * 1e-3;
-  if (command.compute_s && command.fixed_s > 0 && command.fixed_s >= *command.compute_s) {
-    throw Error(Errc::Usage,
-                trf("the fixed part is {}, but the whole step takes {}; enter less",
-                    format_seconds(command.fixed_s), format_seconds(*command.compute_s)));
+  const auto source = static_cast<ComputeTime>(form.compute_time);
+  const bool given =
+      source == ComputeTime::File || (source == ComputeTime::Typed && command.compute_s);
+  if (given) command.fixed_s = form.fixed_ms * 1e-3;
+}
+
+// A measurement needs no step time: without one that is right, it predicts nothing.
+void set_typed_time(const ScalingForm& form, StartScaling& command) {
+  const std::string fault = typed_time_fault(form);
+  if (fault.empty()) {
+    command.compute_s = form.compute_ms * 1e-3;
+  } else if (command.measure) {
+    command.predict_devices = 0;
+  } else {
+    throw Error(Errc::Usage, fault);
   }
 }
 
@@ -72,7 +90,7 @@ void set_prediction(const ScalingForm& form, const MeasuredStep& measured, Start
       command.compute_s = measured.seconds;
       command.fixed_s = std::min(measured.fixed_s, kMostFixed * *measured.seconds);
       return;
-    case ComputeTime::Typed: command.compute_s = form.compute_ms * 1e-3; return;
+    case ComputeTime::Typed: return set_typed_time(form, command);
     case ComputeTime::File:
       if (form.request.reference_file.empty()) {
         throw Error(Errc::Usage,
@@ -109,6 +127,15 @@ RequestField predicted_devices_field() {
   field.unit = LAB_TEXT("devices");
   field.name = LAB_TEXT("largest prediction");
   return field;
+}
+
+std::string typed_time_fault(const ScalingForm& form) {
+  if (static_cast<ComputeTime>(form.compute_time) != ComputeTime::Typed) return {};
+  std::string fault = fault_in_ms(&StartScaling::compute_s, form.compute_ms);
+  if (fault.empty()) fault = fault_in_ms(&StartScaling::fixed_s, form.fixed_ms);
+  if (!fault.empty() || form.fixed_ms <= 0 || form.fixed_ms < form.compute_ms) return fault;
+  return trf("the fixed part is {}, but the whole step takes {}; enter less",
+             format_seconds(form.fixed_ms * 1e-3), format_seconds(form.compute_ms * 1e-3));
 }
 
 std::string link_title(std::string_view name) {

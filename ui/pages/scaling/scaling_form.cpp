@@ -126,9 +126,11 @@ void measurement_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   scaling_field(p, form, &StartScaling::accuracy_steps);
 }
 
+// `above_0`: 0 is not accepted.
 void milliseconds(const Panel& p, const char* path, const std::string& label, double& value,
-                  double step, const std::string& text) {
-  input_number(p.ui, path, label, value, {.min = 0, .step = step, .unit = "ms", .hint = text});
+                  double step, const std::string& text, bool above_0 = false) {
+  input_number(p.ui, path, label, value,
+               {.min = 0, .step = step, .unit = "ms", .hint = text, .above_min = above_0});
 }
 
 // What the process does for its devices, one after the other.
@@ -185,7 +187,7 @@ void model_fields(const Panel& p, Fields& fields, ScalingForm& form) {
   if (source == ComputeTime::Typed) {
     fields.next();
     milliseconds(p, "scaling/compute_ms", tr("Step time"), form.compute_ms, 10,
-                 tr("Forward, backward and update."));
+                 tr("Forward, backward and update."), true);
     if (form.to_step_time) {
       ImGui::SetKeyboardFocusHere(-1);
       ImGui::SetScrollHereY();
@@ -391,6 +393,9 @@ void draw_scaling_form(const Panel& p) {
   }
   if (!error.empty()) error_box(p.ui, "scaling/form_error", error);
   if (error.empty()) {
+    if (const std::string fault = typed_time_fault(form); !fault.empty()) {
+      warning_sentence(p, "scaling/no_prediction", trf("No prediction: {}.", fault));
+    }
     small_batch_note(p, form);
     measure_note(p, form);
   }

@@ -266,14 +266,14 @@ void Controller::offer_results(std::filesystem::path folder) {
   offer_page<ui::ScalingResults>(ui::Page::Scaling);
 }
 
-// Writes the results of a job that ended, unless it measured none.
+// Writes the results of a job that ended, unless it has none.
 template <typename Results>
 void Controller::keep_page(JobId job, ui::Page page, const ui::KeptRuns<Results>& runs) {
   const auto file = result_files_.find(page);
   if (file == result_files_.end() || model_.state(page).job != job) return;
   const Results& results = runs.of(runs.last()).current;
   if (runs.last() == ui::RunKind::Live || results.empty()) return;
-  if (results.measured_at <= results_kept_[page]) return;
+  if (!has_news(results, results_kept_[page])) return;
   results_kept_[page] = results.measured_at;
   try {
     write_results(file->second, runs, model_.state(page), model_.machine());

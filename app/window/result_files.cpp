@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -286,6 +287,15 @@ StoredResults<Results> read_results(const fs::path& file, const MachineInfo& mac
 }
 
 template <typename Results>
+bool has_news(const Results& results, std::time_t kept) {
+  if (results.measured_at > kept) return true;
+  if constexpr (std::is_same_v<Results, ui::ScalingResults>) {
+    return !results.request.measure && results.has_prediction();
+  }
+  return false;
+}
+
+template <typename Results>
 void write_results(const fs::path& file, const ui::KeptRuns<Results>& runs,
                    const ui::PageState& state, const MachineInfo& machine) {
   Json kept = Json::object();
@@ -311,6 +321,9 @@ void write_results(const fs::path& file, const ui::KeptRuns<Results>& runs,
 template StoredResults<ui::TransferResults> read_results(const fs::path&, const MachineInfo&);
 template StoredResults<ui::MatmulResults> read_results(const fs::path&, const MachineInfo&);
 template StoredResults<ui::ScalingResults> read_results(const fs::path&, const MachineInfo&);
+template bool has_news(const ui::TransferResults&, std::time_t);
+template bool has_news(const ui::MatmulResults&, std::time_t);
+template bool has_news(const ui::ScalingResults&, std::time_t);
 template void write_results(const fs::path&, const ui::KeptRuns<ui::TransferResults>&,
                             const ui::PageState&, const MachineInfo&);
 template void write_results(const fs::path&, const ui::KeptRuns<ui::MatmulResults>&,

@@ -2,6 +2,7 @@
 // The last results of the Transfers, Matmul and Scaling pages, kept over restarts: one JSON file
 // per page, written whole. Live runs are not kept.
 #include <cstddef>
+#include <ctime>
 #include <filesystem>
 #include <string>
 
@@ -25,6 +26,11 @@ struct StoredResults {
 // write.
 template <typename Results>
 StoredResults<Results> read_results(const std::filesystem::path& file, const MachineInfo& machine);
+
+// Whether the results have something that the file does not hold, whose newest measurement is of
+// the time `kept`: a newer measurement, or a prediction alone, which measures nothing.
+template <typename Results>
+bool has_news(const Results& results, std::time_t kept);
 
 // Writes the results of each kind of run, and those that the last run of a kind replaced. Throws
 // Error(Io), also if they are too large to be read again.

@@ -264,6 +264,33 @@ TEST(ResultFiles, BringScalingBack) {
   EXPECT_EQ(now.measured_at, kWhen);
 }
 
+TEST(ResultFiles, BringAPredictionAloneBack) {
+  const test::TempDir dir;
+  const fs::path file = dir.path() / "scaling.json";
+  const MachineInfo machine = test::machine_of_two();
+  for (const bool measured : {false, true}) {
+    ui::Model model = measured ? after_scaling(machine) : ui::Model(machine);
+    StartScaling alone;
+    alone.training.model = "lenet";
+    alone.measure = false;
+    alone.compute_s = 0.006;
+    model.apply({9, 1, JobStarted{"predict", alone}});
+    model.apply({9, 2, prediction_for(8)});
+    model.apply({9, 3, JobFinished{}});
+    const ui::ScalingResults& now = model.scaling().current;
+    EXPECT_TRUE(has_news(now, measured ? kWhen : 0)) << "although it measured nothing";
+    write_results(file, model.scaling_runs(), model.state(ui::Page::Scaling), machine);
+    const auto kept = read_results<ui::ScalingResults>(file, machine);
+    EXPECT_EQ(kept.problem, "");
+    const ui::ScalingResults& results = kept.runs.of(ui::RunKind::Sweep).current;
+    ASSERT_NE(results.predicted(ScalingMode::Strong).at(8), nullptr);
+    EXPECT_EQ(results.request.compute_s, 0.006);
+    EXPECT_FALSE(results.request.measure);
+    EXPECT_EQ(kept.state.phase, ui::Phase::Done);
+  }
+  EXPECT_FALSE(has_news(after_scaling(machine).scaling().current, kWhen));
+}
+
 TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {
   const test::TempDir dir;
   const fs::path file = dir.path() / "transfers.json";

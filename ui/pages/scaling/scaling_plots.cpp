@@ -21,23 +21,36 @@ ImU32 measured_color(const Panel& p) {
 
 enum class Quantity { Speedup, Efficiency };
 
+// "1.44 times, 1.30 to 1.52": of points[i], with the range that its whiskers or its band show.
+template <typename Curve>
+std::string ranged_text(const Curve& curve, std::size_t i, Quantity figure) {
+  const bool speed = figure == Quantity::Speedup;
+  const auto number = [speed](double value) { return speed ? times_text(value) : percent(value); };
+  const std::string value = number((speed ? curve.speedup : curve.efficiency)[i]);
+  const std::string low = number((speed ? curve.speedup_low : curve.efficiency_low)[i]);
+  const std::string high = number((speed ? curve.speedup_high : curve.efficiency_high)[i]);
+  const std::string text = speed ? trf("{} times", value) : value;
+  return low == high ? text : text + ", " + trf("{} to {}", low, high);
+}
+
 // "ideal 2, prediction 1.61, measured 1.44 times": all that is known at a device count, for the
 // tooltip of each of its points.
 std::string all_at(const ScalingResults& results, ScalingMode mode, Quantity figure, int devices) {
-  const bool speed = figure == Quantity::Speedup;
-  const auto text = [&](double speedup, double efficiency) {
-    return speed ? trf("{} times", times_text(speedup)) : percent(efficiency);
+  const auto text = [figure](const auto& curve, const auto* point) {
+    return ranged_text(curve, static_cast<std::size_t>(point - curve.points.data()), figure);
   };
   std::string all = devices_text(devices);
-  add_row(all, tr("ideal"), text(devices, 1));
+  add_row(all, tr("ideal"),
+          figure == Quantity::Speedup ? trf("{} times", times_text(devices)) : percent(1));
   const PredictedCurve& predicted =
       results.predicted(mode).points.empty() ? results.checked(mode) : results.predicted(mode);
   if (const ScalingPrediction* p = predicted.at(devices);
       p != nullptr && results.withheld(mode).empty()) {
-    add_row(all, tr("prediction"), text(p->speedup, p->efficiency));
+    add_row(all, tr("prediction"), text(predicted, p));
   }
-  if (const ScalingPoint* p = results.measured(mode).at(devices); p != nullptr) {
-    add_row(all, tr("measured"), text(p->speedup, p->efficiency));
+  const ScalingCurve& measured = results.measured(mode);
+  if (const ScalingPoint* p = measured.at(devices); p != nullptr) {
+    add_row(all, tr("measured"), text(measured, p));
   }
   return all;
 }
@@ -185,18 +198,9 @@ plot::Series ideal_line(const Panel& p, const ScalingResults& results, ScalingMo
   return s;
 }
 
-// Counts, and speed-ups, up to four are read more exactly on a linear axis.
-plot::Scale devices_scale(const Kept<ScalingResults>& kept, ScalingMode mode) {
-  double most = most_devices(shown(kept), mode);
-  if (const ScalingResults* before = drawn_previous(kept)) {
-    most = std::max(most, most_devices(*before, mode));
-  }
-  return most > 4 ? plot::Scale::Log2 : plot::Scale::Linear;
-}
-
-plot::Axis devices_axis(const Kept<ScalingResults>& kept, ScalingMode mode) {
-  return {.label = tr("devices"), .scale = devices_scale(kept, mode), .whole = true};
-}
+// The same however many devices are measured or predicted, so that no run and no prediction changes
+// the shape of the curves.
+constexpr plot::Scale kDevicesScale = plot::Scale::Log2;
 
 // Where the axis ends: at `usual` if all values fit; where error bars extend far beyond all lines,
 // the ideal one among them, it cuts them off. Empty otherwise.
@@ -237,7 +241,8 @@ void figure_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode m
   add_calculated(p, results, mode, what.figure, series);
   add_measured(p, results, mode, what.figure, drawn, series);
   y.max = axis_end(series, what.figure == Quantity::Efficiency ? 1 : 0);
-  plot::draw(p.ui, what.plot, {.x = devices_axis(kept, mode), .y = y}, series,
+  plot::draw(p.ui, what.plot,
+             {.x = {.label = tr("devices"), .scale = kDevicesScale, .whole = true}, .y = y}, series,
              {.height = 270,
               .grows = true,
               .cursor = &p.view.cursor,
@@ -257,7 +262,7 @@ void speedup_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode 
                   "its band follows the measured "
                   "steps of one device, p10 to p90."),
        .plot = "scaling/plot/speedup"},
-      {.label = tr("speed-up"), .scale = devices_scale(kept, mode)});
+      {.label = tr("speed-up"), .scale = kDevicesScale});
 }
 
 void efficiency_card(const Panel& p, const Kept<ScalingResults>& kept, ScalingMode mode) {

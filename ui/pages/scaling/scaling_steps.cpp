@@ -84,6 +84,13 @@ std::string value_text(const Line& line) {
   return line.spread.empty() ? step : fmt::format("{} ({})", step, line.spread);
 }
 
+// The step time that was typed in, on which the predicted bars rest; empty if they rest on another.
+std::string typed_text(const ScalingResults& results) {
+  const StartScaling& request = results.request;
+  if (!request.compute_s || results.basis() != nullptr) return "";
+  return trf("Predicted bars: from the typed {}.", format_seconds(*request.compute_s));
+}
+
 // Below the parts, in the tooltip.
 std::string record_text(const Line& line, bool chosen) {
   if (!line.recorded || chosen) return "";
@@ -271,9 +278,14 @@ void draw_scaling_steps(const Panel& p, const Kept<ScalingResults>& kept, Scalin
   const bool more = counts.size() > lines.size() && kept.current.request.predict_devices > 0;
   const bool copies =
       results.request.style == ParallelStyle::DataParallel && results.measured(mode).points.empty();
-  head(p, more || std::ranges::any_of(lines, &Line::predicted), copies);
+  const bool predicts = more || std::ranges::any_of(lines, &Line::predicted);
+  head(p, predicts, copies);
   draw_lines(p, lines, counts.size(), timeline_devices(p.view.forms.scaling, results, mode),
              withheld ? tr("No predicted bars: the prediction is withheld.") : "");
+  if (const std::string typed = typed_text(results); predicts && !withheld && !typed.empty()) {
+    caption(p.ui, typed);
+    record_item(p.ui, "scaling/steps_typed", "text", typed);
+  }
   if (p.view.forms.scaling.bars_by_share) return;
   if (lines.back().devices > 1) {
     caption(p.ui, mode == ScalingMode::Strong

@@ -24,10 +24,13 @@ double epoch_s(const StartTraining& r, double images_per_s, double test_images_p
          static_cast<double>(test_images(r)) / test_images_per_s;
 }
 
-// Similar enough for a rough estimate.
-bool same_network(const StartTraining& a, const StartTraining& b) {
-  return a.model == b.model && a.width == b.width && a.devices == b.devices &&
-         a.kernels == b.kernels && a.dtype == b.dtype;
+// Similar enough for a rough estimate. A small batch has a lower speed than a large one.
+bool is_similar(const StartTraining& a, const StartTraining& b) {
+  constexpr double kMostRatio = 1.5;  // of the batches
+  const auto [less, more] = std::minmax(a.batch, b.batch);
+  return a.model == b.model && a.width == b.width && a.data == b.data && a.devices == b.devices &&
+         a.kernels == b.kernels && a.dtype == b.dtype &&
+         static_cast<double>(more) <= kMostRatio * static_cast<double>(less);
 }
 
 }  // namespace
@@ -69,8 +72,8 @@ std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
   } else if (probe != rates.end()) {
     estimate.probed = true;
     estimate.images_per_s = probe->images_per_s;
-  } else if (const auto similar = newest(
-                 [&](const TrainingRun& one) { return same_network(one.request(), request); });
+  } else if (const auto similar =
+                 newest([&](const TrainingRun& one) { return is_similar(one.request(), request); });
              similar != runs.rend()) {
     estimate.similar = true;
     estimate.images_per_s = speed_of(*similar);

@@ -26,7 +26,8 @@ struct TrainingEstimate {
 };
 
 // From the newest training of this session that is equally fast, otherwise from a probe, otherwise
-// from the newest training of the same network on the same devices; empty if there is none.
+// from the newest training of the same network on the same kind of data and the same devices whose
+// batch differs by a factor of at most 1.5; empty if there is none.
 // `request` is the form's, by to_command().
 std::optional<TrainingEstimate> estimate_of(const StartTraining& request,
                                             const std::deque<TrainingRun>& runs,

@@ -333,9 +333,18 @@ TEST(TrainingEstimates, SayWhenTheyAreOfEarlierSessionsOrOtherSteps) {
     change(other);
     EXPECT_TRUE(ui::estimate_of(other, runs, {})->similar);
   }
-  StartTraining other = request;
-  other.model = "mlp";
-  EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+  StartTraining near = request;
+  near.batch = request.batch * 4 / 3;
+  EXPECT_TRUE(ui::estimate_of(near, runs, {})->similar);
+  for (const auto change :
+       {+[](StartTraining& r) { r.model = "mlp"; }, +[](StartTraining& r) { r.batch /= 2; },
+        +[](StartTraining& r) { r.batch *= 2; },
+        +[](StartTraining& r) { r.dtype = Precision::BF16; },
+        +[](StartTraining& r) { r.data = DataSource::FashionMnist; }}) {
+    StartTraining other = request;
+    change(other);
+    EXPECT_FALSE(ui::estimate_of(other, runs, {}));
+  }
 }
 
 TEST(TrainingEstimates, WarnOfATrainingThatNobodyMeans) {

@@ -31,12 +31,15 @@ constexpr int kFormat = 1;
 
 // --- writing --------------------------------------------------------------------------------
 
-// Every n-th value and the last one.
+// The latest values whole, so that the figures that rest on them are the same after a restart, and
+// every n-th of those before.
 Json thinned(const Column64& column) {
-  const std::size_t every = std::max<std::size_t>(1, (column.size() + kKeptSteps - 2) / kKeptSteps);
+  constexpr std::size_t kWhole = 1024, kBefore = kKeptSteps - kWhole;
+  const std::size_t before = column.size() - std::min(column.size(), kWhole);
+  const std::size_t every = std::max<std::size_t>(1, (before + kBefore - 1) / kBefore);
   Json list = Json::array();
-  for (std::size_t i = 0; i < column.size(); i += every) list.push_back(column[i]);
-  if (!column.empty() && (column.size() - 1) % every != 0) list.push_back(column.back());
+  for (std::size_t i = 0; i < before; i += every) list.push_back(column[i]);
+  for (std::size_t i = before; i < column.size(); ++i) list.push_back(column[i]);
   return list;
 }
 
@@ -89,6 +92,7 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
                     {"steps", run.done()->steps},
                     {"checkpoint", run.done()->checkpoint}};
   }
+  if (std::isfinite(run.median_step_s())) json["median_step_s"] = run.median_step_s();
   if (run.others() > 0) json["others_share"] = run.others();
   return json;
 }
@@ -235,6 +239,12 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
     done.steps = json["done"].at("steps").get<std::int64_t>();
     done.checkpoint = json["done"].at("checkpoint").get<std::string>();
     run.add(done);
+  }
+  // Absent in files of earlier versions: follows from the kept steps.
+  if (json.contains("median_step_s")) {
+    const double median_s = json["median_step_s"].get<double>();
+    if (!(median_s > 0)) corrupt(tr("its median step time is not above 0"));
+    run.set_median_step_s(median_s);
   }
   if (json.contains("others_share")) {
     const double others = json["others_share"].get<double>();

@@ -1,7 +1,7 @@
 #pragma once
 // Training runs kept over restarts: one JSON file per run in a folder, RUN.json, written whole. A
-// file holds the request, the curves (thinned to kKeptSteps), the last confusion matrix and
-// predictions, and the name that the user gave.
+// file holds the request, the curves (thinned to kKeptSteps), the time of the median step,
+// the last confusion matrix and predictions, and the name that the user gave.
 #include <cstddef>
 #include <filesystem>
 #include <string>

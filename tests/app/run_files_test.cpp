@@ -10,6 +10,7 @@
 
 #include "compute/core/files/whole_file.h"
 #include "tests/support/temp_dir.h"
+#include "ui/model/smoothed.h"
 
 namespace lab::app {
 namespace {
@@ -100,6 +101,31 @@ TEST(RunFiles, KeepADivergedRun) {
   EXPECT_TRUE(std::isnan(kept.runs[0].run.predictions()->images.at(0).confidence));
 }
 
+TEST(RunFiles, KeepTheFiguresOfALongRun) {
+  const test::TempDir dir;
+  StartTraining request;
+  request.devices = {cpu()};
+  ui::TrainingRun run(1, request);
+  for (std::int64_t step = 1; step <= 40'000; ++step) {
+    const auto n = static_cast<double>(step);
+    run.add(StepDone{.step = step,
+                     .loss = 2 + std::sin(n),
+                     .images_per_s = 1000 + 400 * std::cos(3 * n),
+                     .t_s = n / 10,
+                     .devices = {}});
+  }
+  write_run(dir.path() / "1.json", run, "");
+  const StoredRuns kept = read_runs(dir.path());
+  ASSERT_EQ(kept.runs.size(), 1U) << kept.problems.at(0);
+  const ui::TrainingRun& back = kept.runs[0].run;
+  EXPECT_DOUBLE_EQ(back.median_step_s(), run.median_step_s());
+  const auto loss = [](const ui::TrainingRun& of) {
+    ui::Smoothed smoothed;
+    return smoothed.follow(of.steps().loss, of.steps().weight, 0.95).back();
+  };
+  EXPECT_NEAR(loss(back), loss(run), 1e-9);
+}
+
 TEST(RunFiles, KeepNamesAndBoundTheirSize) {
   const test::TempDir dir;
   const ui::TrainingRun run = sample_run(40'000);
@@ -132,9 +158,10 @@ TEST(RunFiles, UnusableFilesAreReportedAndStay) {
   files::write_file(dir.path() / "10.json", with("/confusion/classes", 3));
   files::write_file(dir.path() / "11.json", with("/predictions/images/0/pixels", {1, 2}));
   files::write_file(dir.path() / "12.json", with("/others_share", 7));
+  files::write_file(dir.path() / "13.json", with("/median_step_s", 0));
   const StoredRuns kept = read_runs(dir.path());
   EXPECT_EQ(kept.runs.size(), 1U);
-  ASSERT_EQ(kept.problems.size(), 11U);
+  ASSERT_EQ(kept.problems.size(), 12U);
   for (const std::string& problem : kept.problems) {
     EXPECT_NE(problem.find(dir.path().string()), std::string::npos) << problem;
   }

@@ -259,6 +259,21 @@ TrainingRun::TrainingRun(JobId id, StartTraining request)
       name_(default_name(request_, request_.lr, request_.devices.size())),
       synthetic_(request_.data == DataSource::Synthetic) {}
 
+// As in default_name(). Of the devices it states the number only.
+bool TrainingRun::is_in_name(std::string_view key) const {
+  const StartTraining& r = started_ ? started_->request : request_;
+  if (key == "model" || key == "batch") return true;
+  if (key == "lr") return (started_ ? started_->lr : r.lr) == r.lr;
+  if (key == "width") return r.width != kResNetWidth;
+  if (key == "dtype") return r.dtype != Precision::F32;
+  if (key == "kernels") return r.kernels == Kernels::Library;
+  if (key == "momentum") return r.momentum != 0;
+  if (key == "seed") return r.seed != 0;
+  if (key == "lr_scale") return r.lr_scale == LrScale::Linear;
+  if (key == "schedule") return r.schedule == LrSchedule::Linear;
+  return false;
+}
+
 const std::vector<std::string>& TrainingRun::class_names() const {
   static const std::vector<std::string> kNoNames;
   return started_ ? started_->class_names : kNoNames;
@@ -291,6 +306,7 @@ double TrainingRun::images_of(const StepDone& step) const {
 }
 
 double TrainingRun::median_step_s() const {
+  if (median_step_s_) return *median_step_s_;
   // The median that the Layers card shows; it leaves out the warm-up.
   if (profile_ && profile_->totals.size() == 1 && profile_->totals.front().step.n > 0) {
     return profile_->totals.front().step.median_s;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/events/event.h"
@@ -121,6 +122,8 @@ class TrainingRun {
   void set_slot(int slot) { slot_ = slot; }
   // Default name until the user renames the run: "LeNet, batch 256, lr 0.9, 2 devices".
   const std::string& name() const { return name_; }
+  // Whether the default name states the run's value of the setting with this key.
+  bool is_in_name(std::string_view key) const;
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }
   const StartTraining& request() const { return request_; }
@@ -130,6 +133,8 @@ class TrainingRun {
   // The median time of the latest kTypicalSteps whole batches, as profiled if it is; NaN before the
   // first.
   double median_step_s() const;
+  // Of a restored run, whose profile is not kept.
+  void set_median_step_s(double median_s) { median_step_s_ = median_s; }
   double typical_images_per_s() const;  // of a step that takes as long
   // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.
   std::optional<double> lower_mean_images_per_s() const;
@@ -197,6 +202,7 @@ class TrainingRun {
   std::optional<std::int64_t> diverged_at_;
   std::shared_ptr<const LanedStep> timeline_;
   std::optional<TrainingDone> done_;
+  std::optional<double> median_step_s_;  // of a restored run
   double others_ = 0;
 };
 

@@ -353,14 +353,13 @@ std::optional<Box> place_mark_label(ImVec2 size, float line, float gap, const Bo
   return place.best();
 }
 
-void draw_marks(const Frame& f) {
+void draw_marks(const Frame& f, std::vector<Box> taken) {
   if (f.options.marks.empty() || f.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
   const float height = std::ceil(f.small_font()->FontSize) + ui.px(2);
   std::vector<std::vector<Stroke>> lines;
   for (const Curve& c : f.curves) lines.push_back(strokes_of(f, c));
-  std::vector<Box> taken;
   for (std::size_t i = 0; i < f.options.marks.size(); ++i) {
     const Mark& mark = f.options.marks[i];
     if (!can_show(f.x.scale, mark.x)) continue;
@@ -381,7 +380,7 @@ void draw_marks(const Frame& f) {
   }
 }
 
-void draw_references(const Frame& f) {
+std::vector<Box> draw_references(const Frame& f) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Ui& ui = f.ui;
   struct Label {
@@ -430,6 +429,7 @@ void draw_references(const Frame& f) {
                 fmt::format("{}/reference/{}", f.path, l.reference - f.options.references.data()),
                 "text", l.reference->label, {}, true, box.min, box.max);
   }
+  return taken;
 }
 
 void draw_line_labels(const Frame& f) {

@@ -17,6 +17,10 @@
 
 namespace lab::ui::plot {
 
+struct Box {
+  ImVec2 min{0, 0}, max{0, 0};
+};
+
 struct Curve {
   const Series* series = nullptr;
   std::size_t index = 0;  // index in the caller's span
@@ -57,8 +61,8 @@ struct Frame {
 void draw_grid(const Frame& f);
 void draw_curves(const Frame& f);
 void draw_bands(const Frame& f);
-void draw_references(const Frame& f);
-void draw_marks(const Frame& f);
+std::vector<Box> draw_references(const Frame& f);         // returns the places of their labels
+void draw_marks(const Frame& f, std::vector<Box> taken);  // `taken`: by other labels
 void draw_notes(const Frame& f);
 void draw_line_labels(const Frame& f);
 void draw_axis_text(const Frame& f);
@@ -73,10 +77,6 @@ void draw_swatch(const Frame& f, const Series& s, ImVec2 left_middle, float widt
 struct LineLabel {
   std::span<const ImVec2> path;  // the line it belongs to, in pixels
   ImVec2 size{0, 0};             // of the label
-};
-
-struct Box {
-  ImVec2 min{0, 0}, max{0, 0};
 };
 
 bool crosses(const Box& box, ImVec2 a, ImVec2 b);

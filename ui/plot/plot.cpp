@@ -400,8 +400,7 @@ void draw(Ui& ui, std::string_view path, const Axes& axes, std::span<const Serie
   draw_grid(f);
   draw_bands(f);
   draw_curves(f);
-  draw_references(f);
-  draw_marks(f);
+  draw_marks(f, draw_references(f));
   draw_notes(f);
   draw_line_labels(f);
   draw_axis_text(f);

@@ -127,6 +127,67 @@ TEST_F(TrainingPage, ADisturbedSpeedIsMarked) {
   }
 }
 
+TEST_F(TrainingPage, AMeanFarFromTheMedianIsAsLarge) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  for (std::int64_t step = 1; step <= 10; ++step) model.apply(event(1, 3, step_done(step)));
+  TrainingDone done;
+  done.images_per_s = 3000;
+  model.apply(event(1, 4, done));
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  const WidgetRect& speed = *lab.backend.find("training/figure/speed");
+  EXPECT_EQ(speed.label, "images/s, median step; mean");
+  EXPECT_TRUE(speed.value.ends_with("; 3.00 k")) << speed.value;
+  EXPECT_EQ(lab.backend.find("training/figure/speed/reason")->label,
+            "Some steps took far longer than the median.");
+}
+
+TEST_F(TrainingPage, TheLabelOfAChangeIsBesideThatOfTheReference) {
+  ui::Model model(machine_of(1));
+  model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
+  model.apply(event(1, 2, training_started(true)));
+  for (int step = 1; step <= 100; ++step) {
+    StepDone one = step_done(step);
+    one.loss = 2.31;  // on the reference, whose label is near the top then
+    model.apply(event(1, 3, one));
+  }
+  for (const int step : {5, 15, 25}) {
+    model.apply(event(1, 4, TrainingChanged{step, 0.1, "lr", "0.9", "0.3", 2350}));
+  }
+  ImGui::GetIO().DisplaySize = {1280, 720};
+  show(std::move(model));
+  const WidgetRect guess = *lab.backend.find("training/plot/loss/reference/0");
+  for (const char* path : {"training/plot/loss/mark/0", "training/plot/loss/mark/1"}) {
+    const WidgetRect mark = *lab.backend.find(path);
+    const bool apart = mark.max.x <= guess.min.x || mark.min.x >= guess.max.x ||
+                       mark.max.y <= guess.min.y || mark.min.y >= guess.max.y;
+    EXPECT_TRUE(apart) << path;
+  }
+}
+
+TEST_F(TrainingPage, ARunDoesNotRepeatItsName) {
+  ui::Model model(machine_of(1));
+  for (const JobId job : {1, 2}) {
+    TrainingStarted started = training_started(true);
+    started.request.lr = started.lr = job == 1 ? 0.9 : 0.3;
+    started.request.epochs = job;
+    model.apply(event(job, 1, JobStarted{"Training", started.request}));
+    model.apply(event(job, 2, started));
+    model.apply(event(job, 3, step_done(1)));
+    model.apply(event(job, 5, JobFinished{Outcome::Done, 1, ""}));
+  }
+  show(std::move(model));
+  const WidgetRect run = *lab.backend.find("training/runs/1");
+  EXPECT_NE(run.label.find("lr 0.9"), std::string::npos) << run.label;
+  EXPECT_TRUE(run.value.starts_with("epochs 1")) << run.value;
+  EXPECT_EQ(run.value.find("lr"), std::string::npos) << run.value;
+  lab.view.forms.training.runs[1].name = "mine";
+  lab.frames(2);
+  EXPECT_TRUE(lab.backend.find("training/runs/1")->value.starts_with("lr 0.9, epochs 1"));
+}
+
 TEST_F(TrainingPage, ALossOfAGuessIsExplainedWhileItLasts) {
   ui::Model model(machine_of(1));
   model.apply(event(1, 1, JobStarted{"Training", StartTraining{}}));
@@ -186,6 +247,18 @@ TEST_F(TrainingPage, ARunThatHasLearntNothingSaysSo) {
         << said;
     EXPECT_EQ(said.find("no better than guessing") != std::string::npos, accuracy < 0.12) << said;
   }
+}
+
+TEST_F(TrainingPage, StepsThatAModelNeedsAreThoseOfTheRun) {
+  StartTraining request;
+  request.batch = 28;
+  EpochDone epoch = epoch_done(1);
+  epoch.test_acc = 0.1;
+  ui::Model model = after_an_epoch(epoch, request);
+  model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
+  show(std::move(model));
+  const std::string said = lab.backend.find("training/advice")->label;
+  EXPECT_NE(said.find("about 8,600 steps of 28 images"), std::string::npos) << said;
 }
 
 TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {

@@ -58,6 +58,7 @@ struct TrainingFigure {
   bool pending = false;  // the value says when there will be one
   // Of a disturbed speed, which is marked: why, and the mean if it is notably lower.
   std::string disturbed = {}, mean = {};
+  std::string reason = {};  // below the value
 };
 
 // The newest value of a column of epochs, named with its epoch: the loss beside it is newer.
@@ -89,7 +90,14 @@ TrainingFigure speed_figure(const Panel& p, const TrainingRun& run) {
   }
   figure.value = format_si(run.typical_images_per_s(), "");
   if (const std::optional<double> mean = run.lower_mean_images_per_s()) {
-    figure.mean = trf("mean {}", format_si(*mean, ""));
+    constexpr double kFar = 1.5;  // neither of the two is the speed then
+    if (run.typical_images_per_s() > kFar * *mean) {
+      figure.label = tr("images/s, median step; mean");
+      figure.value += "; " + format_si(*mean, "");
+      figure.reason = tr("Some steps took far longer than the median.");
+    } else {
+      figure.mean = trf("mean {}", format_si(*mean, ""));
+    }
   }
   if (run.is_speed_disturbed()) {
     figure.disturbed = tr("Other programs or the host slowed this run.");
@@ -165,6 +173,10 @@ void summary_card(const Panel& p, const TrainingRun& run) {
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + (high - p.ui.fonts.caption->FontSize) / 2);
         caption(p.ui, figures[i].mean);
       }
+      if (!figures[i].reason.empty()) {
+        footnote(p.ui, figures[i].reason);
+        record_item(p.ui, std::string(figures[i].path) + "/reason", "text", figures[i].reason);
+      }
       ImGui::EndGroup();
       record_item(p.ui, figures[i].path, "figure", figures[i].label,
                   figures[i].mean.empty()
@@ -209,13 +221,23 @@ void divergence_box(const Panel& p, const TrainingRun& run) {
                       *run.diverged_at(), loss, rate, usual));
 }
 
+constexpr double kUsualBatch = 256;  // of ModelFacts::accuracy_steps
+
 // Whether a run has seen as many images as its model usually learns from.
 bool had_usual_images(const TrainingRun& run) {
-  constexpr double kUsualBatch = 256;
   const auto images =
       static_cast<double>(run.steps().size()) * static_cast<double>(run.request().batch);
   return images >=
          kUsualBatch * static_cast<double>(find_model(run.request().model)->accuracy_steps);
+}
+
+// About how many steps of the run have the images from which its model usually learns: two digits.
+std::string usual_steps(const TrainingRun& run) {
+  const auto images =
+      kUsualBatch * static_cast<double>(find_model(run.request().model)->accuracy_steps);
+  const double steps = std::ceil(images / static_cast<double>(run.request().batch));
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(steps)) - 1));
+  return group_digits(fmt::format("{:.0f}", std::round(steps / unit) * unit));
 }
 
 // What a run lacks whose accuracy is that of a guess: steps or, after enough, another rate.
@@ -223,9 +245,8 @@ std::string chance_advice(const TrainingRun& run) {
   const ModelFacts& model = *find_model(run.request().model);
   if (!had_usual_images(run)) {
     return trf(
-        "{} may need up to about {} steps of 256 images: train on more images or for more "
-        "epochs.",
-        model.title, model.accuracy_steps);
+        "{} may need up to about {} steps of {} images: train on more images or for more epochs.",
+        model.title, usual_steps(run), run.request().batch);
   }
   return trf("Try another learning rate (the model's default is {:g}), or choose a preset.",
              model.learning_rate);
@@ -267,8 +288,8 @@ void guessing_box(const Panel& p, const TrainingRun& run) {
   const ModelFacts& model = *find_model(run.request().model);
   const std::string more =
       had_usual_images(run) ? chance_advice(run)
-                            : trf("{} may need up to about {} steps of 256 images before it falls.",
-                                  model.title, model.accuracy_steps);
+                            : trf("{} may need up to about {} steps of {} images before it falls.",
+                                  model.title, usual_steps(run), run.request().batch);
   note_box(p.ui, "training/guessing",
            trf("The loss is still that of guessing among {} classes. {}", classes, more));
 }

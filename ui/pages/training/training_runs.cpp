@@ -338,6 +338,22 @@ void undo_line(const Panel& p) {
   }
 }
 
+// The settings of the run with that index in which the runs differ, without those that its name or
+// the headline of its group states.
+std::vector<std::string> beside_name(const Panel& p, const TrainingRun& run,
+                                     const std::vector<DifferingSetting>& settings,
+                                     std::size_t index) {
+  const RunChoice* choice = choice_of(p, run.id());
+  const bool renamed = choice != nullptr && !choice->name.empty();
+  std::vector<std::string> values;
+  for (const DifferingSetting& setting : settings) {
+    if (!renamed && run.is_in_name(setting.key)) continue;
+    if (setting.key == p.view.forms.training.group_by) continue;
+    values.push_back(setting.values[index]);
+  }
+  return values;
+}
+
 // --- groups ---------------------------------------------------------------------------------
 
 // Returns the setting by which the runs are grouped; null if they are not.
@@ -385,8 +401,7 @@ std::string group_text(const std::string& value, const std::vector<const Trainin
 }
 
 void draw_groups(const Panel& p, const std::vector<const TrainingRun*>& runs,
-                 const DifferingSetting& setting,
-                 const std::vector<std::vector<std::string>>& different) {
+                 const DifferingSetting& setting, const std::vector<DifferingSetting>& settings) {
   std::vector<std::string> drawn;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::string& value = setting.values[i];
@@ -397,10 +412,10 @@ void draw_groups(const Panel& p, const std::vector<const TrainingRun*>& runs,
       if (setting.values[j] == value) group.push_back(runs[j]);
     }
     const std::string text = group_text(value, group);
-    caption(p.ui, text);
+    footnote(p.ui, text);
     record_item(p.ui, fmt::format("training/runs/groups/{}", drawn.size()), "text", text);
     for (std::size_t j = i; j < runs.size(); ++j) {
-      if (setting.values[j] == value) run_row(p, *runs[j], different[j]);
+      if (setting.values[j] == value) run_row(p, *runs[j], beside_name(p, *runs[j], settings, j));
     }
   }
 }
@@ -408,11 +423,12 @@ void draw_groups(const Panel& p, const std::vector<const TrainingRun*>& runs,
 }  // namespace
 
 void draw_training_runs(const Panel& p, float height) {
-  Card card(p, "training/runs", tr("Runs"),
-            {.height = height,
-             .hint = tr("Training runs, newest first. The eye shows or hides a run's curves; the "
-                        "last line has the settings in which the runs differ and the speed. The "
-                        "oldest runs are removed when the list is full.")});
+  Card card(
+      p, "training/runs", tr("Runs"),
+      {.height = height,
+       .hint = tr("Training runs, newest first. The eye shows or hides a run's curves; the "
+                  "last line has the settings that its name lacks and in which the runs differ, "
+                  "and the speed. The oldest runs are removed when the list is full.")});
   if (!card) return;
   undo_line(p);
   std::vector<const TrainingRun*> runs;
@@ -420,12 +436,15 @@ void draw_training_runs(const Panel& p, float height) {
     if (listed(p, *run)) runs.push_back(&*run);
   }
   SettingDifferences& differences = p.view.forms.training.differences;
-  const auto& different = differences.of(runs);
-  if (!differences.settings().empty()) group_field(p, differences.settings());
-  if (const DifferingSetting* setting = group_setting(p, differences.settings())) {
-    return draw_groups(p, runs, *setting, different);
+  differences.of(runs);
+  const std::vector<DifferingSetting>& settings = differences.settings();
+  if (!settings.empty()) group_field(p, settings);
+  if (const DifferingSetting* setting = group_setting(p, settings)) {
+    return draw_groups(p, runs, *setting, settings);
   }
-  for (std::size_t i = 0; i < runs.size(); ++i) run_row(p, *runs[i], different[i]);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    run_row(p, *runs[i], beside_name(p, *runs[i], settings, i));
+  }
 }
 
 }  // namespace lab::ui

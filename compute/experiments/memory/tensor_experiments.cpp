@@ -164,7 +164,10 @@ class FreeTensorJob final : public Experiment {
   explicit FreeTensorJob(const FreeTensor& request) : request_(request) {}
 
   void run(RunContext& ctx) override {
+    const std::string name = ctx.tensors().name(request_.id);
+    const std::string bytes = format_bytes(ctx.tensors().at(request_.id).bytes());
     ctx.tensors().free(request_.id);
+    ctx.emit(LogLine{Severity::Info, trf("Freed {} ({})", name, bytes)});
     ctx.emit(list_tensors(ctx.machine()));
   }
 

@@ -17,7 +17,8 @@ TEST(Forms, ParsesShapes) {
   EXPECT_EQ(parse_shape("[2, 3]"), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(parse_shape("2 x 3x4"), (std::vector<std::int64_t>{2, 3, 4}));
   EXPECT_EQ(parse_shape(""), (std::vector<std::int64_t>{}));
-  for (const char* bad : {"a", "2,b", "-1", "2;3", "99999999999999999999"}) {
+  for (const char* bad :
+       {"a", "2,b", "-1", "2;3", "99999999999999999999", "90000,x", "2,", ",2", "2,,3"}) {
     EXPECT_THROW(parse_shape(bad), Error) << bad;
   }
 }

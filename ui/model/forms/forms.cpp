@@ -61,23 +61,30 @@ bool has_gpu(const MachineInfo& machine) {
 }  // namespace
 
 std::vector<std::int64_t> parse_shape(std::string_view text) {
+  const auto refuse = [&] {
+    throw Error(Errc::Usage, trf("shape '{}' is not a list of sizes; write 1024,1024", text));
+  };
   std::vector<std::int64_t> shape;
-  bool separated = true;  // the next number may start here
+  bool separated = true;     // the next number may start here
+  bool one_follows = false;  // after a comma or x
   for (const char* p = text.data(); p != text.data() + text.size();) {
     if (*p == ',' || *p == 'x' || *p == ' ' || *p == '[' || *p == ']' || *p == '(' || *p == ')') {
+      if (*p == ',' || *p == 'x') {
+        if (shape.empty() || one_follows) refuse();
+        one_follows = true;
+      }
       separated = true;
       ++p;
       continue;
     }
     std::int64_t size = 0;
     const auto parsed = std::from_chars(p, text.data() + text.size(), size);
-    if (!separated || parsed.ec != std::errc() || size < 0) {
-      throw Error(Errc::Usage, trf("shape '{}' is not a list of sizes; write 1024,1024", text));
-    }
+    if (!separated || parsed.ec != std::errc() || size < 0) refuse();
     shape.push_back(size);
-    separated = false;
+    separated = one_follows = false;
     p = parsed.ptr;
   }
+  if (one_follows) refuse();
   return shape;
 }
 

@@ -124,6 +124,7 @@ TEST(TensorExperiments, FreeReleasesTheMemory) {
   run(probe, FreeTensor{id});
   EXPECT_TRUE(probe.all<TensorList>().back().tensors.empty());
   EXPECT_EQ(probe.machine.at(cpu(0)).memory().used_bytes(), 0);
+  EXPECT_EQ(probe.all<LogLine>().back().text, "Freed X1 (24 B)");
   message_of([&] { run(probe, FreeTensor{id}); }, Errc::NotFound);
 }
 

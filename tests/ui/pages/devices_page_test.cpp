@@ -167,7 +167,10 @@ TEST(DevicesPage, TakesAsManyDevicesAsTheChapterOrTheCores) {
   lab.open(Page::Devices);
   lab.click("devices/cpu_devices");
   lab.type("99");
-  lab.click("devices/machine");
+  EXPECT_FALSE(lab.backend.find("devices/split")->enabled) << "16 is not what was typed";
+  EXPECT_FALSE(lab.visible("devices/shared_cores"));
+  lab.click("devices/split");
+  EXPECT_FALSE(lab.visible("restart/yes"));
   EXPECT_EQ(lab.backend.find("devices/cpu_devices")->value, "16");
   lab.click("devices/split");
   EXPECT_EQ(lab.backend.find("restart/cores")->label,
@@ -253,9 +256,9 @@ TEST(DevicesPage, DevicesListTheProgramsThatUseTheCores) {
       height)
       << "the page does not move when the first reading arrives";
   EXPECT_EQ(row(0), "4711\tcc1plus (12)\t1.25\t3.00 GiB");
-  EXPECT_EQ(row(2), "2\tkernel threads (80)\t0.12\t0 B");
-  EXPECT_EQ(row(3), "99\tdevice-lab: this lab\t0.00\t0 B");
-  EXPECT_EQ(row(5), "\tall others (31)\t0.25\t");
+  EXPECT_EQ(row(2), "\tall others (31)\t0.25\t") << "by size";
+  EXPECT_EQ(row(3), "2\tkernel threads (80)\t0.12\t0 B");
+  EXPECT_EQ(row(4), "99\tdevice-lab: this lab\t0.00\t0 B");
   EXPECT_FALSE(lab.visible("devices/programs/hidden"));
   ProgramUse hidden = two_programs();
   hidden.hidden = "Some programs may not be visible: /proc does not list process 1.";
@@ -290,6 +293,27 @@ TEST(DevicesPage, TheChartOfDevicesNamesTimeAndAllDevices) {
   const std::string users = point_at();
   EXPECT_NE(users.find(" s ago\nlab\t0.2\nother programs\t2.5\nhost\t0.3"), std::string::npos)
       << users;
+}
+
+TEST(DevicesPage, TheChartOfCoresDrawsNoHostWhereItTakesNothing) {
+  Lab lab(ui::Model(machine_of(2)));
+  for (int second = 1; second <= 60; ++second) {
+    Telemetry one = telemetry(lab.model.devices(), second, 1);
+    one.lab_cpu = 0.2;
+    one.others = OtherLoad{.programs = 2.5, .host = second < 30 ? 0 : 0.5, .threads = 4};
+    lab.model.apply(event(0, second, one));
+  }
+  lab.open(Page::Devices);
+  lab.click("devices/quantity/Cores");
+  const auto names_host = [&](float share) {
+    const WidgetRect plot = *lab.backend.find("devices/plot");
+    lab.backend.move_to(
+        {plot.min.x + share * (plot.max.x - plot.min.x), (plot.min.y + plot.max.y) / 2});
+    lab.frames(3);
+    return lab.backend.find("devices/plot/tooltip")->value.find("host\t") != std::string::npos;
+  };
+  EXPECT_FALSE(names_host(0.3F));
+  EXPECT_TRUE(names_host(0.8F));
 }
 
 TEST(DevicesPage, ADraggedChartOfDevicesGoesBackToNow) {

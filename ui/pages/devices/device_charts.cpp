@@ -198,12 +198,14 @@ struct Lines {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto& [label, column] = parts.at(i);
       constexpr double kShown = 0.05;  // less is 0.0 in texts
-      if (i == 2 && std::ranges::all_of(*column, [](double v) { return v < kShown; })) continue;
+      const bool gaps = i == 2;        // where it is 0, its line would cover that below
+      if (gaps && std::ranges::all_of(*column, [](double v) { return v < kShown; })) continue;
       low.push_back(below);
       std::vector<double>& top = y.emplace_back(below);
       std::vector<double>& times = x.emplace_back();
       for (std::size_t at = 0; at < top.size(); ++at) {
-        top[at] += (*column)[at];
+        const double value = (*column)[at];
+        top[at] += gaps && value < kShown ? kNoValue : value;
         times.push_back(use.t_s[at] - now_s);
       }
       below = top;

@@ -187,16 +187,25 @@ std::int64_t most_cpu_devices(const Panel& p) {
                    static_cast<std::int64_t>(cpu_devices_now(p))});
 }
 
+constexpr std::string_view kSplitField = "devices/cpu_devices";
+
+// Whether the field has a text that is not a number of devices.
+bool split_is_invalid(const Panel& p) {
+  return p.ui.memory.edits.contains(std::string(kSplitField));
+}
+
 // Beside the field, so that it is in sight with it.
 void split_button(const Panel& p, int wanted) {
-  const bool changes = wanted != cpu_devices_now(p);
+  const bool invalid = split_is_invalid(p);
+  const bool changes = wanted != cpu_devices_now(p) && !invalid;
   control_label(p.ui, " ");
   if (button(p.ui, "devices/split", tr("Restart"),
              {.kind = changes ? ButtonKind::Primary : ButtonKind::Normal,
               .enabled = changes,
-              .hint = changes ? tr("Restarts the lab, which takes about a second, and returns to "
-                                   "this page")
-                              : tr("Change the number of CPU devices first"),
+              .hint = changes   ? tr("Restarts the lab, which takes about a second, and returns to "
+                                       "this page")
+                      : invalid ? tr("Correct the number of CPU devices first")
+                                : tr("Change the number of CPU devices first"),
               .width = -1})) {
     p.view.confirm_restart = RestartLab{.cpu_devices = wanted};
   }
@@ -212,7 +221,7 @@ void split_field(const Panel& p) {
     Row row(p.ui, {1, -button_width(p.ui, tr("Restart"))});
     row.next();
     input_number(
-        p.ui, "devices/cpu_devices", tr("CPU devices"), wanted,
+        p.ui, kSplitField, tr("CPU devices"), wanted,
         {.min = 1,
          .max = static_cast<double>(most_cpu_devices(p)),
          .step = 1,
@@ -225,6 +234,7 @@ void split_field(const Panel& p) {
     form.cpu_devices = wanted;
     form.cpu_devices_edited = true;
   }
+  if (split_is_invalid(p)) return;  // the field says what it accepts
   shared_cores_note(p, wanted);
   if (wanted != now) {
     error_box(p.ui, "devices/split/refused", p.model.restart_refusal());

@@ -36,6 +36,13 @@ void programs_row(const Panel& p, const std::array<std::string, 4>& texts,
   for (const std::string& text : texts) cell(p.ui, text, hint);
 }
 
+// All programs without a row of their own.
+void others_row(const Panel& p, const ProgramUse& use) {
+  programs_row(p, {"", trf("all others ({})", use.others), cores_used(use.rest_cores), ""},
+               tr("All other programs, also those that ended since the last reading and those "
+                  "that the lab cannot see, for example outside its container."));
+}
+
 // Always of the same height, so that nothing moves when the first reading arrives.
 void program_rows(const Panel& p, const std::string& path, const ProgramUse* use) {
   const std::vector<Column> columns{
@@ -53,25 +60,22 @@ void program_rows(const Panel& p, const std::string& path, const ProgramUse* use
        .hint = LAB_TEXT("Main memory that the program occupies. What several processes share is "
                         "counted for each.")}};
   if (!begin_table(p.ui, path, columns)) return;
-  const std::size_t known = use == nullptr ? 0 : use->busiest.size();
-  for (std::size_t i = 0; i < kBusiestPrograms; ++i) {
-    if (i >= known) {
-      programs_row(p, {}, "");
-      continue;
+  std::size_t rows = 0;
+  if (use != nullptr) {
+    const auto more = [&](const Program& one) { return one.cores >= use->rest_cores; };
+    const std::size_t before = static_cast<std::size_t>(std::ranges::count_if(use->busiest, more));
+    for (std::size_t i = 0; i < use->busiest.size(); ++i) {
+      if (i == before) others_row(p, *use);
+      const Program& one = use->busiest[i];
+      programs_row(p,
+                   {std::to_string(one.pid), name_text(one), cores_used(one.cores),
+                    format_bytes(one.memory_bytes)},
+                   program_hint(one));
     }
-    const Program& one = use->busiest[i];
-    programs_row(p,
-                 {std::to_string(one.pid), name_text(one), cores_used(one.cores),
-                  format_bytes(one.memory_bytes)},
-                 program_hint(one));
+    if (before == use->busiest.size()) others_row(p, *use);
+    rows = use->busiest.size() + 1;
   }
-  if (use == nullptr) {
-    programs_row(p, {}, "");
-  } else {
-    programs_row(p, {"", trf("all others ({})", use->others), cores_used(use->rest_cores), ""},
-                 tr("All other programs, also those that ended since the last reading and those "
-                    "that the lab cannot see, for example outside its container."));
-  }
+  for (; rows <= kBusiestPrograms; ++rows) programs_row(p, {}, "");
   end_table(p.ui);
 }
 

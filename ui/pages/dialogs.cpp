@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "compute/core/language.h"
 #include "ui/page.h"
 #include "ui/pages/form_devices.h"
+#include "ui/widgets/imgui_input.h"
 #include "ui/widgets/item.h"
 #include "ui/widgets/widgets.h"
 
@@ -46,6 +48,46 @@ bool begin_modal(const Panel& p, const char* id, bool open, float width_units) {
   }
   return shown;
 }
+
+// The controls of a dialog in the order in which Tab visits them. The initial button has the
+// keyboard focus from the start, also after a click, so that Enter and Space press it; it has no
+// hint, which would be open then.
+class DialogButtons {
+ public:
+  explicit DialogButtons(Ui& ui) : ui_(ui) {}
+
+  bool add(std::string_view path, std::string_view label, const ButtonOptions& options = {},
+           bool initial = false) {
+    const bool pressed = button(ui_, path, label, options);
+    const ImGuiID id = ImGui::GetItemID();
+    if (options.enabled) ids_.push_back(id);
+    if (initial && ImGui::IsWindowAppearing()) {
+      ImGui::SetItemDefaultFocus();
+      focus_item(id);
+    }
+    return pressed;
+  }
+
+  // A field between them.
+  void add_field(std::string_view path) {
+    ids_.push_back(ImGui::GetID(("##" + std::string(path)).c_str()));
+  }
+
+  // After the last one.
+  void move_focus() {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ids_.empty() || io.KeyCtrl || io.KeyAlt || !key_pressed(GLFW_KEY_TAB, true)) return;
+    claim_arrows();  // and Tab, which would find text fields only
+    const auto count = static_cast<std::ptrdiff_t>(ids_.size());
+    const auto at = std::ranges::find(ids_, GImGui->NavId) - ids_.begin();
+    const std::ptrdiff_t next = at == count ? 0 : (at + (io.KeyShift ? count - 1 : 1)) % count;
+    focus_item(ids_[static_cast<std::size_t>(next)]);
+  }
+
+ private:
+  Ui& ui_;
+  std::vector<ImGuiID> ids_;
+};
 
 // The keyboard shortcuts and their effects.
 std::vector<std::pair<std::string, const char*>> shortcuts() {
@@ -82,9 +124,11 @@ void draw_help_overlay(const Panel& p) {
   record_item(ui, "help/keys", "list");
   ImGui::Dummy({1, ui.px(4)});
   muted(ui, tr("Hover over any value to see what was measured, how often, and its spread."));
-  if (button(ui, "help/close", tr("Close"), {.kind = ButtonKind::Primary, .hint = "Esc"})) {
+  DialogButtons buttons(ui);
+  if (buttons.add("help/close", tr("Close"), {.kind = ButtonKind::Primary}, true)) {
     p.view.help_open = false;
   }
+  buttons.move_focus();
   ImGui::EndPopup();
 }
 
@@ -99,15 +143,16 @@ void draw_cancel_dialog(const Panel& p) {
   body(ui, running);
   record_item(ui, "confirm/text", "text", running);
   ImGui::Dummy({1, ui.px(4)});
-  // First, so that Enter presses it; without a hint, which would be open from the start.
-  if (button(ui, "confirm/keep", tr("Keep it running"))) {
+  DialogButtons buttons(ui);
+  if (buttons.add("confirm/keep", tr("Keep it running"), {}, true)) {
     p.view.confirm_cancel = false;
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
+  if (buttons.add("confirm/stop", tr("Stop the job"), {.kind = ButtonKind::Danger})) {
     cancel(p);
     p.view.confirm_cancel = false;
   }
+  buttons.move_focus();
   ImGui::EndPopup();
 }
 
@@ -154,13 +199,15 @@ void draw_restart_dialog(const Panel& p) {
   if (p.model.job()) body(ui, trf("Running: {}. The restart stops it.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
   const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
-  if (button(ui, "restart/yes", yes, {.kind = ButtonKind::Primary})) {
+  DialogButtons buttons(ui);
+  if (buttons.add("restart/yes", yes, {.kind = ButtonKind::Primary})) {
     if (wish.cpu_devices) p.view.forms.devices.cpu_devices = *wish.cpu_devices;
     p.out.push_back(wish);
     p.view.confirm_restart.reset();
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "restart/no", tr("Not now"), {.hint = "Esc"})) dismiss_restart(p);
+  if (buttons.add("restart/no", tr("Not now"), {}, true)) dismiss_restart(p);
+  buttons.move_focus();
   ImGui::EndPopup();
 }
 
@@ -197,24 +244,29 @@ void draw_save_dialog(const Panel& p) {
   SaveWish& wish = *p.view.save;
   std::string& file = *file_of(wish.command);
   title(ui, tr("Save as"));
+  DialogButtons buttons(ui);
   input_text(ui, "save/file", tr("File"), file);
+  buttons.add_field("save/file");
   look_up(wish, file);
   const std::filesystem::path path(file);
   const std::string problem = name_problem(wish, path);
   const bool replaces = problem.empty() && wish.exists;
   if (replaces) note_box(ui, "save/exists", tr("This file exists; saving replaces it."));
   ImGui::Dummy({1, ui.px(4)});
-  if (button(ui, "save/yes", replaces ? tr("Replace") : tr("Save"),
-             {.kind = replaces ? ButtonKind::Danger : ButtonKind::Primary,
-              .enabled = problem.empty(),
-              .hint = problem})) {
+  const bool is_safe = problem.empty() && !replaces;
+  if (buttons.add("save/yes", replaces ? tr("Replace") : tr("Save"),
+                  {.kind = replaces ? ButtonKind::Danger : ButtonKind::Primary,
+                   .enabled = problem.empty(),
+                   .hint = problem},
+                  is_safe)) {
     p.view.save_folder = path.parent_path().string();
     p.view.saved_until_s = 0;  // the notice of an earlier file must not be in the picture of a plot
     p.out.push_back(std::move(wish.command));
     p.view.save.reset();
   }
   ImGui::SameLine(0, ui.px(8));
-  if (button(ui, "save/no", tr("Cancel"), {.hint = "Esc"})) p.view.save.reset();
+  if (buttons.add("save/no", tr("Cancel"), {}, !is_safe)) p.view.save.reset();
+  buttons.move_focus();
   ImGui::EndPopup();
 }
 

@@ -55,6 +55,12 @@ bool last_item_has_keys() {
   return has_keys(Item{.min = {}, .max = {}, .id = GImGui->LastItemData.ID});
 }
 
+void focus_item(ImGuiID id) {
+  if (GImGui->ActiveId != 0) ImGui::ClearActiveID();
+  ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
+  GImGui->NavDisableHighlight = false;
+}
+
 void row_background(const Ui& ui, const Item& item, bool selected) {
   const Theme& t = *ui.theme;
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -34,6 +34,8 @@ Item control_at(std::string_view path, ImVec2 min, ImVec2 max, bool enabled = tr
 bool has_keys(const Item& item);
 // The same for the previous control, such as a button.
 bool last_item_has_keys();
+// Gives an item of this window the keyboard focus, with its ring, as if the arrow keys had.
+void focus_item(ImGuiID id);
 
 // Draws the background of a row of a list.
 void row_background(const Ui& ui, const Item& item, bool selected);

@@ -1,7 +1,10 @@
 // The frame around the pages: device chips, hints of the rail, and dialogs.
 #include <gtest/gtest.h>
+#include <imgui_internal.h>
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/ui/pages/scenes.h"
 
@@ -64,6 +67,40 @@ TEST(Frame, ADialogExplainsNoButtonBeforeTheKeyboardMoves) {
   lab.frames(60);
   ASSERT_TRUE(lab.visible("confirm/keep"));
   EXPECT_FALSE(lab.visible("tooltip"));
+}
+
+TEST(Frame, ADialogOpenedByMouseHasTheKeyboard) {
+  Lab lab(ui::Model(machine_of(1)), 1, {1280, 2400});
+  lab.open(Page::Matmul);
+  lab.click("matmul/split");
+  ASSERT_TRUE(lab.visible("restart/no"));
+  lab.frames(60);
+  EXPECT_FALSE(lab.visible("tooltip"));
+  lab.press(GLFW_KEY_ENTER);
+  lab.frames(3);
+  EXPECT_FALSE(lab.visible("restart/no")) << "the safe button has the focus";
+  EXPECT_TRUE(lab.sent<RestartLab>().empty());
+  lab.click("matmul/split");
+  lab.press(GLFW_KEY_TAB);
+  lab.frames(2);
+  lab.press(GLFW_KEY_SPACE);
+  EXPECT_EQ(lab.sent<RestartLab>().size(), 1U) << "Tab went on to the other one";
+}
+
+TEST(Frame, TabVisitsTheFieldAndTheButtonsOfADialog) {
+  Lab lab(make_scene(Page::Matmul, Scene::Done));
+  lab.frames(3);
+  lab.view.save = ui::SaveWish{.command = SaveText{.file = "/tmp/none.csv"}, .looked_up = {}};
+  lab.frames(4);
+  std::vector<ImGuiID> visited;
+  for (int i = 0; i < 4; ++i) {
+    visited.push_back(GImGui->NavId);
+    EXPECT_FALSE(GImGui->NavDisableHighlight);
+    lab.press(GLFW_KEY_TAB);
+    lab.frames(2);
+  }
+  EXPECT_EQ(visited.front(), visited.back()) << "of three";
+  EXPECT_EQ((std::set<ImGuiID>(visited.begin(), visited.end()).size()), 3U);
 }
 
 TEST(Frame, HintsOfTheRailsFootLeaveTheStatusBarInSight) {

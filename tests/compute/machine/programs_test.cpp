@@ -108,6 +108,8 @@ TEST(Programs, NamesThoseThatDisturb) {
   EXPECT_EQ(names({used(1, "a", 0.04)}, 0.04), Names{});
   EXPECT_EQ(names({used(1, "a", 0.1)}, 2), Names{}) << "most is used by what is not visible";
   EXPECT_EQ(names({used(2, "", 1, 0, ProgramKind::Kernel)}, 1), Names{});
+  EXPECT_EQ(names({used(2, "device-lab", 1), used(3, "device-lab", 1, 1, ProgramKind::Lab)}, 2),
+            Names{"another device-lab"});
 }
 
 class FakeProcesses {

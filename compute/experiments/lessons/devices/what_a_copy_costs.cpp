@@ -74,18 +74,25 @@ LinkTimes measure_link(LessonStage& stage, const CopyLink& link) {
   return times;
 }
 
+// The ratio alone: the time of one copy differs from that of the curve, which is the answer.
 std::string conclusion(const CopyLink& link, const Timing& empty, const Timing& pieces,
                        const Timing& whole) {
   constexpr double kAlike = 1.1;
   const double ratio = pieces.median_s / whole.median_s;
-  const std::string latency = time_text(empty), cut = time_text(pieces), one = time_text(whole);
-  const bool known = !is_unsteady(pieces) && !is_unsteady(whole);
-  return known && ratio < kAlike && ratio > 1 / kAlike
+  const std::string latency = time_text(empty);
+  if (is_unsteady(pieces) || is_unsteady(whole)) {
+    return trf(
+        "From {}, an empty copy takes {}; in turns, 64 MiB took {} in {} pieces and {} in "
+        "one.",
+        link.name(), latency, time_text(pieces), kPieces, time_text(whole));
+  }
+  return ratio < kAlike && ratio > 1 / kAlike
              ? trf("From {}, an empty copy takes {}; cutting 64 MiB into {} pieces cost nothing "
-                   "here: {} against {} in one.",
-                   link.name(), latency, kPieces, cut, one)
-             : trf("From {}, an empty copy takes {}; 64 MiB took {} in {} pieces and {} in one.",
-                   link.name(), latency, cut, kPieces, one);
+                   "here: {:.2f} times the time of one copy.",
+                   link.name(), latency, kPieces, ratio)
+             : trf("From {}, an empty copy takes {}; 64 MiB took {:.2f} times as long in {} pieces "
+                   "as in one.",
+                   link.name(), latency, ratio, kPieces);
 }
 
 // One copy of 64 MiB and the same bytes in copies of 64 KiB, in alternation.

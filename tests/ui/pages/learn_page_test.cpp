@@ -423,20 +423,30 @@ TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
 TEST(LearnPage, PutsTheFiguresBetweenTheSentenceAndTheNotes) {
   LearnLab lab(Scene::Done, kWithPlayer);
   const auto rect = [&](const char* path) { return *lab.backend.find(path); };
-  EXPECT_LT(rect("learn/sentence").max.y, rect("learn/measured").min.y);
+  EXPECT_LT(rect("learn/sentence").max.y, rect("learn/predicted").min.y);
+  EXPECT_LT(rect("learn/predicted").max.y, rect("learn/gap").min.y);
+  EXPECT_LT(rect("learn/gap").max.y, rect("learn/measured").min.y);
   EXPECT_LT(rect("learn/measured").max.y, rect("learn/notes").min.y);
   ASSERT_TRUE(lab.visible("learn/why"));
   EXPECT_GT(rect("learn/why").min.y, rect("learn/notes").min.y);
 }
 
-TEST(LearnPage, PutsTheStepsFirstWhileTheyRun) {
-  const auto top = [](Scene scene, const char* path) {
+TEST(LearnPage, KeepsTheOrderOfItsCards) {
+  constexpr const char* kCards[] = {"learn/sentence", "learn/player", "learn/predicted",
+                                    "learn/gap",      "learn/steps",  "learn/measured",
+                                    "learn/notes"};
+  for (const Scene scene : {Scene::Empty, Scene::Running, Scene::Done}) {
     Lab lab(make_scene(Page::Learn, scene), 1, {1280, 2600});
     lab.open(Page::Learn);
-    return lab.backend.find(path)->min.y;
-  };
-  EXPECT_LT(top(Scene::Running, "learn/steps"), top(Scene::Running, "learn/measured"));
-  EXPECT_GT(top(Scene::Done, "learn/steps"), top(Scene::Done, "learn/measured"));
+    float end = 0;
+    for (const char* card : kCards) {
+      if (!lab.visible(card)) continue;
+      EXPECT_GE(lab.backend.find(card)->min.y, end) << card;
+      end = lab.backend.find(card)->max.y;
+    }
+    const char* const machine = scene == Scene::Empty ? "learn/machine" : "learn/map";
+    EXPECT_EQ(lab.backend.find(machine)->min.y, lab.backend.find("learn/steps")->min.y);
+  }
 }
 
 TEST(LearnPage, PutsTheStepsBesideTheFiguresInAWideWindow) {

@@ -27,8 +27,8 @@ void start_lesson(const Panel& p, const LessonInfo& lesson);
 // fits into the card's `least` units: the drawing of a guess shrinks first, then the texts are cut
 // until the user reads on.
 void draw_lesson_text(const Panel& p, const LessonInfo& lesson, float least);
-// Right: the sentence, the gap, what was measured; the steps with their code and, until the lesson
-// was measured, this machine.
+// Right: the sentence, guess, prediction and gap, what was measured, notes; the steps with their
+// code and, in a lesson about it, this machine.
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson);
 // The lessons of the shown one's track or of all tracks, to be chosen, each with the figure that it
 // gave.

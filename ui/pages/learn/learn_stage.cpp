@@ -1,4 +1,5 @@
-// The right column of a lesson: the sentence, what was measured, notes, predictions and gaps.
+// The right column of a lesson: the sentence, guess and prediction, the gap, what was measured,
+// notes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -554,16 +555,22 @@ void steps_card(const Panel& p, const LessonInfo& lesson, bool measured, float e
   draw_class_form(p, lesson);
 }
 
-// Whether the list of lessons is beside the steps, and not the machine.
-bool lists_beside_steps(const LessonInfo& lesson, const LessonRun* run) {
-  return !lesson.about_machine || (run != nullptr && (run->done || run->map));
+// The machine's cores, caches, memory, GPUs and links: those of the run once it has them.
+void machine_card(const Panel& p, const LessonRun* run) {
+  const bool mapped = run != nullptr && run->map && !run->map->devices.empty();
+  const char* const path = mapped ? "learn/map" : "learn/machine";
+  const Card card(p, path, tr("This machine"), {.hint = tr(kPortraitHint)});
+  if (!card) return;
+  if (!mapped) return draw_this_machine(p, path);
+  const LessonMap& map = *run->map;
+  draw_portrait(p, path, {map.devices, map.absent, map.links, run->silicon});
 }
 
+// Beside the steps is the list of lessons or, in all states of a lesson about it, the machine.
 void steps_and_more(const Panel& p, const LessonInfo& lesson, const LessonRun* run) {
   const bool measured = run != nullptr && !run->empty();
   constexpr float kBeside = 620;  // units
-  const bool lists = lists_beside_steps(lesson, run);
-  if (lists && p.view.forms.learn.lists_below_texts) {
+  if (!lesson.about_machine && p.view.forms.learn.lists_below_texts) {
     return steps_card(p, lesson, measured, measured ? 0 : spare_height(p));
   }
   const bool fills = !measured && width_left(p) >= kBeside;
@@ -571,17 +578,8 @@ void steps_and_more(const Panel& p, const LessonInfo& lesson, const LessonRun* r
   pair.next();
   steps_card(p, lesson, measured);
   pair.next();
-  if (lists) return draw_lesson_list(p, lesson, false);
-  const Card card(p, "learn/machine", tr("This machine"), {.hint = tr(kPortraitHint)});
-  if (card) draw_this_machine(p, "learn/machine");
-}
-
-// The machine's cores, caches, memory, GPUs and links.
-void draw_map(const Panel& p, const LessonRun& run) {
-  const LessonMap& map = *run.map;
-  if (map.devices.empty()) return;
-  const Card card(p, "learn/map", tr("This machine"), {.hint = tr(kPortraitHint)});
-  if (card) draw_portrait(p, "learn/map", {map.devices, map.absent, map.links, run.silicon});
+  if (!lesson.about_machine) return draw_lesson_list(p, lesson, false);
+  machine_card(p, run);
 }
 
 // What was measured and, if `beside`, the steps to its right.
@@ -597,25 +595,20 @@ void measured_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& r
   steps_card(p, lesson, true);
 }
 
-// The figures come directly below the sentence, the notes below them. A sequence is the lesson's
-// main figure, once it is complete.
-void result_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run, bool steps) {
+// Directly below the sentence: the sequence, which is the main figure of a lesson that has one, and
+// what was expected.
+void first_cards(const Panel& p, const LessonInfo& lesson, const LessonRun& run) {
+  draw_player(p, lesson, run);
   const bool many = run.gaps.size() > 1 || run.predictions.size() > 2;
-  if (run.done) draw_player(p, lesson, run);
-  if (run.map) draw_map(p, run);
-  measured_cards(p, lesson, run, steps);
-  if (run.done) notes_card(p, lesson, run);
   if (many) {
-    gap_card(p, run);
-  } else {
-    Pair pair(p);
-    pair.next();
     prediction_card(p, lesson, run);
-    pair.next();
-    gap_card(p, run);
+    return gap_card(p, run);
   }
-  if (!run.done) draw_player(p, lesson, run);
-  if (many) prediction_card(p, lesson, run);
+  Pair pair(p);
+  pair.next();
+  prediction_card(p, lesson, run);
+  pair.next();
+  gap_card(p, run);
 }
 
 }  // namespace
@@ -624,20 +617,23 @@ bool is_running(const Panel& p, const LessonRun& run) {
   return p.model.job() && p.model.job()->id == run.job;
 }
 
-// The steps come first while they run, since the running one is lit.
+// The order of the cards is the same before, during and after a run.
 void draw_lesson_stage(const Panel& p, const LessonInfo& lesson) {
   const LessonRun* run = p.model.lesson_run(lesson.name);
   const bool measured = run != nullptr && !run->empty();
-  const bool running = measured && is_running(p, *run);
   if (measured && run->done) done_card(p, lesson, *run);
   if (run != nullptr && run->others) draw_class(p, lesson, *run);
   constexpr float kBeside = 1100;  // units
-  const bool beside = measured && run->done && !running && width_left(p) >= kBeside;
-  if (measured && !running) result_cards(p, lesson, *run, beside);
-  if (!beside) steps_and_more(p, lesson, run);
-  if (running) result_cards(p, lesson, *run, false);
+  const bool beside = measured && run->done && !is_running(p, *run) && width_left(p) >= kBeside;
+  if (measured) first_cards(p, lesson, *run);
+  if (lesson.about_machine) beside ? machine_card(p, run) : steps_and_more(p, lesson, run);
+  if (measured) {
+    measured_cards(p, lesson, *run, beside);
+    if (run->done) notes_card(p, lesson, *run);
+  }
+  if (!lesson.about_machine && !beside) steps_and_more(p, lesson, run);
   if (p.view.forms.learn.lists_below_texts) return;
-  if (beside || !lists_beside_steps(lesson, run)) draw_lesson_list(p, lesson, true);
+  if (beside || lesson.about_machine) draw_lesson_list(p, lesson, true);
 }
 
 }  // namespace lab::ui

@@ -34,7 +34,7 @@ TEST(ScalingForm, AWrongStepTimeIsSaidOnceAndPreventsNoMeasurement) {
   lab.backend.type("-1");
   lab.frames(2);
   EXPECT_EQ(lab.backend.find("scaling/compute_ms/error")->label, "A number above 0 ms");
-  lab.click("scaling/counts");
+  lab.click("scaling/batch");
   EXPECT_EQ(lab.backend.find("scaling/compute_ms/error")->label,
             "-1 is out of range: 6 is kept. A number above 0 ms");
   EXPECT_FALSE(lab.visible("scaling/form_error"));

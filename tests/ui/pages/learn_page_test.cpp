@@ -10,10 +10,10 @@ namespace {
 using ui::Model;
 using ui::Page;
 
-constexpr float kWithPlayer = 2600;  // a height that shows the cards of a sequence too
+constexpr float kAllCards = 2600;  // a height that shows them
 
 struct LearnLab : Lab {
-  explicit LearnLab(Scene scene, float height = 1600)
+  explicit LearnLab(Scene scene, float height = kAllCards)
       : Lab(make_scene(Page::Learn, scene), 1, {1280, height}) {
     open(Page::Learn);
   }
@@ -343,7 +343,7 @@ TEST(LearnPage, ContinuesAfterARestart) {
 }
 
 TEST(LearnPage, ShowsSentenceVerdictAndGap) {
-  LearnLab lab(Scene::Done, kWithPlayer);
+  LearnLab lab(Scene::Done);
   EXPECT_TRUE(lab.visible("learn/sentence_text"));
   const ui::WidgetRect* verdict = lab.backend.find("learn/verdict");
   ASSERT_NE(verdict, nullptr);
@@ -411,7 +411,7 @@ TEST(LearnPage, ALongTextIsCutUntilItIsAskedFor) {
 }
 
 TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
-  LearnLab lab(Scene::Done, kWithPlayer);
+  LearnLab lab(Scene::Done);
   const ui::WidgetRect* text = lab.backend.find("learn/gap/0/text");
   ASSERT_NE(text, nullptr);
   EXPECT_EQ(text->label, "copy, 2 times the prediction; largest cause: waiting");
@@ -421,7 +421,7 @@ TEST(LearnPage, ExplainsTheGapBeforeItsFigures) {
 }
 
 TEST(LearnPage, PutsTheFiguresBetweenTheSentenceAndTheNotes) {
-  LearnLab lab(Scene::Done, kWithPlayer);
+  LearnLab lab(Scene::Done);
   const auto rect = [&](const char* path) { return *lab.backend.find(path); };
   EXPECT_LT(rect("learn/sentence").max.y, rect("learn/predicted").min.y);
   EXPECT_LT(rect("learn/predicted").max.y, rect("learn/gap").min.y);
@@ -479,7 +479,7 @@ TEST(LearnPage, ShowsTheAnswerWhereTheGuessIsNotJudged) {
   LessonDone done{"The copy took 2.00 ms.", {}, LessonAnswer{{1}}};
   done.why_open = "The machine was too busy to conclude from the figures.";
   model.apply(event(1, 1000, LessonEvent{"first", done}));
-  Lab lab(std::move(model), 1, {1280, 1600});
+  Lab lab(std::move(model), 1, {1280, kAllCards});
   lab.open(Page::Learn);
   EXPECT_FALSE(lab.visible("learn/verdict"));
   ASSERT_TRUE(lab.visible("learn/open"));
@@ -505,7 +505,7 @@ TEST(LearnPage, ShowsTheWarningsOfItsRun) {
   model.apply(event(1, 5, JobFinished{}));
   model.apply(event(2, 6, JobStarted{"Lesson second", StartLesson{"second", {}, {}, {}}}));
   model.apply(event(2, 7, JobFinished{}));
-  Lab lab(std::move(model), 1, {1280, 1600});
+  Lab lab(std::move(model), 1, {1280, kAllCards});
   lab.view.forms.learn.lesson = "first";
   lab.view.forms.learn.details_open = true;
   lab.open(Page::Learn);
@@ -701,7 +701,7 @@ TEST(LearnPage, SetsACurveWithTheArrowKeys) {
 }
 
 TEST(LearnPage, StepsThroughASequence) {
-  LearnLab lab(Scene::Done, kWithPlayer);
+  LearnLab lab(Scene::Done);
   const auto stage = [&] { return lab.backend.find("learn/scrub")->value; };
   const auto row = [&] { return lab.backend.find("learn/row/1")->value; };
   EXPECT_EQ(stage(), "1/3");
@@ -721,7 +721,7 @@ TEST(LearnPage, StepsThroughASequence) {
 }
 
 TEST(LearnPage, ChoosesSequenceAndParameter) {
-  LearnLab lab(Scene::Done, kWithPlayer);
+  LearnLab lab(Scene::Done);
   EXPECT_EQ(lab.backend.find("learn/parameter")->value, "net.1.weight");
   lab.click("learn/parameter/net.1.bias");
   EXPECT_TRUE(lab.visible("learn/row/2"));

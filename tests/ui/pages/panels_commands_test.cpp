@@ -668,7 +668,7 @@ TEST_F(PanelCommands, RunsShowTheSettingsThatDiffer) {
   ui::Model model(machine_of(1));
   for (JobId job = 1; job <= 2; ++job) {
     StartTraining request;
-    request.lr = job == 1 ? 0.9 : 0.3;
+    request.epochs = job;
     request.seed = 7;
     model.apply(event(job, 1, JobStarted{"Training", request}));
     TrainingStarted started = training_started(true);
@@ -679,8 +679,8 @@ TEST_F(PanelCommands, RunsShowTheSettingsThatDiffer) {
   }
   lab.open(Page::Training);
   lab.show(std::move(model));
-  EXPECT_TRUE(lab.backend.find("training/runs/1")->value.starts_with("lr 0.9 · "));
-  EXPECT_TRUE(lab.backend.find("training/runs/2")->value.starts_with("lr 0.3 · "));
+  EXPECT_TRUE(lab.backend.find("training/runs/1")->value.starts_with("epochs 1 · "));
+  EXPECT_TRUE(lab.backend.find("training/runs/2")->value.starts_with("epochs 2 · "));
 }
 
 TEST_F(PanelCommands, SmoothingFollowsTheSlider) {

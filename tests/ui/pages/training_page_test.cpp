@@ -258,7 +258,7 @@ TEST_F(TrainingPage, StepsThatAModelNeedsAreThoseOfTheRun) {
   model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
   show(std::move(model));
   const std::string said = lab.backend.find("training/advice")->label;
-  EXPECT_NE(said.find("about 8,600 steps of 28 images"), std::string::npos) << said;
+  EXPECT_NE(said.find("about 8600 steps of 28 images"), std::string::npos) << said;
 }
 
 TEST_F(TrainingPage, ALongRunThatHasLearntNothingIsToldToChangeItsRate) {

@@ -340,7 +340,10 @@ TEST(TrainingEstimates, SayWhenTheyAreOfEarlierSessionsOrOtherSteps) {
        {+[](StartTraining& r) { r.model = "mlp"; }, +[](StartTraining& r) { r.batch /= 2; },
         +[](StartTraining& r) { r.batch *= 2; },
         +[](StartTraining& r) { r.dtype = Precision::BF16; },
-        +[](StartTraining& r) { r.data = DataSource::FashionMnist; }}) {
+        +[](StartTraining& r) {
+          r.data = DataSource::FashionMnist;
+          r.batch = r.batch * 4 / 3;
+        }}) {
     StartTraining other = request;
     change(other);
     EXPECT_FALSE(ui::estimate_of(other, runs, {}));

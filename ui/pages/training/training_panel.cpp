@@ -161,7 +161,7 @@ void summary_card(const Panel& p, const TrainingRun& run) {
       caption(p.ui, figures[i].label);
       if (figures[i].pending) {
         pending_figure(p, figures[i].value);
-      } else if (figures[i].value.find(' ') == std::string::npos) {
+      } else if (figures[i].value.find(' ') == std::string::npos || !figures[i].reason.empty()) {
         title(p.ui, figures[i].value);
       } else {
         number(p.ui, figures[i].value, p.ui.fonts.title);

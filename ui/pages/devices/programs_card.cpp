@@ -63,7 +63,7 @@ void program_rows(const Panel& p, const std::string& path, const ProgramUse* use
   std::size_t rows = 0;
   if (use != nullptr) {
     const auto more = [&](const Program& one) { return one.cores >= use->rest_cores; };
-    const std::size_t before = static_cast<std::size_t>(std::ranges::count_if(use->busiest, more));
+    const auto before = static_cast<std::size_t>(std::ranges::count_if(use->busiest, more));
     for (std::size_t i = 0; i < use->busiest.size(); ++i) {
       if (i == before) others_row(p, *use);
       const Program& one = use->busiest[i];

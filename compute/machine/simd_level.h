@@ -55,9 +55,9 @@ bool has_amx_bf16();
 // Returns why AVX512-BF16 instructions cannot be used; empty if they can.
 std::string why_no_avx512_bf16();
 
-// Returns why kernels without AMX multiply bf16 numbers as FP32; empty if they use AVX512-BF16. Intel's
-// processors that have it multiply at half the rate of FP32 (87 of 175 GFLOP/s per core, measured
-// on a Xeon of the fifth generation); AMD's at twice the rate of FP32.
+// Returns why kernels without AMX multiply bf16 numbers as FP32; empty if they use AVX512-BF16.
+// Intel's processors that have it multiply at half the rate of FP32 (87 of 175 GFLOP/s per core,
+// measured on a Xeon of the fifth generation); AMD's at twice the rate of FP32.
 std::string why_bf16_products_are_f32();
 
 }  // namespace lab

@@ -87,7 +87,7 @@ TEST_F(ScalingTimeline, WarnsOfAStepUnlikeTheMedian) {
   lab.frames(6);
   ASSERT_TRUE(lab.visible("scaling/lanes/unlike")) << "although the steps are unsteady";
   EXPECT_EQ(lab.backend.find("scaling/lanes/unlike")->label,
-            "This step took 10.0 ms; the median is 41.2 ms.");
+            "Unlike most: the median step takes 41.2 ms.");
   StepTimeline like = step_timeline(2);
   like.step = 8;
   like.seconds = 0.045;

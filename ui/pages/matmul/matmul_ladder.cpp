@@ -156,7 +156,7 @@ constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
 // Where a text of so many pixels fits into the part of the bar behind `end`, beside the line of the
 // library; 0 if it does not.
 float place_in_bar(const Ui& ui, const Bars& bars, float end, float width) {
-  const float gap = ui.px(8), library = bars.library_x();
+  const float gap = ui.px(5), library = bars.library_x();
   float left = end + gap;
   if (library > end && left + width + gap > library) left = library + gap;
   return left + width > bars.right - ui.px(4) ? 0 : left;
@@ -182,10 +182,10 @@ double whisker_end(const Line& line, double share) {
   return line.unsteady() ? std::max(share, range_of(*line.sample, share).high) : share;
 }
 
-// Where the size fits into the bar; 0 if it does not, or if there is another text in the bar.
+// Where the size fits into the bar; 0 if it does not.
 float place_of_size(const Panel& p, const Line& line, const Bars& bars, double share) {
   const std::string size = value_of(line, share, bars.size).size;
-  if (bars.below || size.empty() || !line.slower_than.empty()) return 0;
+  if (bars.below || size.empty()) return 0;
   return place_in_bar(p.ui, bars, bars.end_of(whisker_end(line, share)),
                       text_size(p.ui.fonts.caption, size).x);
 }
@@ -294,7 +294,11 @@ void draw_line(const Panel& p, const Item& item, const Line& line, const Bars& b
     list->AddLine({x, top - reach}, {x, bottom + reach}, styled(ui.theme->text), ui.px(1.5F));
   }
   if (!line.slower_than.empty()) {
-    draw_slower(p, item, line, bars, bars.left + full, (top + bottom) / 2);
+    float end = bars.left + full;
+    if (const float size = place_of_size(p, line, bars, share); size > 0) {
+      end = size + text_size(ui.fonts.caption, value_of(line, share, bars.size).size).x;
+    }
+    draw_slower(p, item, line, bars, end, (top + bottom) / 2);
   }
   if (line.unsteady()) draw_whisker(p, range_of(*line.sample, share), bars, (top + bottom) / 2);
   if (marked(line, bars.of_peak)) draw_reference(p, *line.reference, bars, (top + bottom) / 2);

@@ -16,8 +16,7 @@ namespace {
 std::string unlike_sentence(const StepTimeline& t, double median_s) {
   constexpr double kAlike = 0.25;
   if (!t.timed || std::abs(t.seconds - median_s) <= kAlike * median_s) return "";
-  return trf("This step took {}; the median is {}.", format_seconds(t.seconds),
-             format_seconds(median_s));
+  return trf("Unlike most: the median step takes {}.", format_seconds(median_s));
 }
 
 void timeline_head(const Panel& p, const StepTimeline& t, double median_s) {

@@ -92,7 +92,7 @@ TrainingFigure speed_figure(const Panel& p, const TrainingRun& run) {
   if (const std::optional<double> mean = run.lower_mean_images_per_s()) {
     constexpr double kFar = 1.5;  // neither of the two is the speed then
     if (run.typical_images_per_s() > kFar * *mean) {
-      figure.label = tr("images/s, median step; mean");
+      figure.label = tr("images/s: median; mean");
       figure.value += "; " + format_si(*mean, "");
       figure.reason = tr("Some steps took far longer than the median.");
     } else {

@@ -138,7 +138,7 @@ TEST_F(TrainingPage, AMeanFarFromTheMedianIsAsLarge) {
   model.apply(event(1, 5, JobFinished{Outcome::Done, 1, ""}));
   show(std::move(model));
   const WidgetRect& speed = *lab.backend.find("training/figure/speed");
-  EXPECT_EQ(speed.label, "images/s, median step; mean");
+  EXPECT_EQ(speed.label, "images/s: median; mean");
   EXPECT_TRUE(speed.value.ends_with("; 3.00 k")) << speed.value;
   EXPECT_EQ(lab.backend.find("training/figure/speed/reason")->label,
             "Some steps took far longer than the median.");

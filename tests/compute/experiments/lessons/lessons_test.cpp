@@ -146,8 +146,11 @@ TEST(LessonLink, TellsItsTwoTimesOfOneCopyApart) {
             std::string::npos)
       << done.explanation;
   const double in_turns = sample_value(probe, "one copy of 64 MiB beside them, cpu:0 to cpu:1");
-  EXPECT_NE(done.sentence.find(format_seconds(in_turns)), std::string::npos) << done.sentence;
-  EXPECT_EQ(done.sentence.find("turns"), std::string::npos) << done.sentence;
+  const auto says = [&](const std::string& text) {
+    return done.sentence.find(text) != std::string::npos;
+  };
+  EXPECT_EQ(says(format_seconds(in_turns)), says("in turns")) << done.sentence;
+  EXPECT_NE(says("in turns"), says(" times ")) << "otherwise a ratio: " << done.sentence;
 }
 
 // The messages of a ring's step are timed one after another and count as simultaneous.

@@ -250,7 +250,7 @@ TEST(MatmulRoofline, TooltipExplainsACeiling) {
   lab.open(Page::Matmul);
   const ui::WidgetRect* row = lab.backend.find("matmul/ceilings/2");
   ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t15 %\t31\t0.50");
+  EXPECT_EQ(row->value, "L1 read\t1.00 TB/s\t±7.5 %\t31\t0.50");
   const std::string in_table =
       tooltip_at(lab, {row->min.x + 30, NullBackend::centre(*row).y}, "tooltip");
   EXPECT_NE(in_table.find("2 threads sum 48.0 KiB repeatedly"), std::string::npos) << in_table;

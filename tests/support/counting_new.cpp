@@ -1,6 +1,6 @@
-// Counts allocations: through the sanitizer's hooks under AddressSanitizer, so that it still
-// detects mismatched new and delete, otherwise by replacing operator new and delete. This is a
-// separate translation unit because GCC reports mismatched malloc/free pairs when it can inline the
+// Counts allocations: through the sanitizers' hooks where there is one, so that it still detects
+// mismatched new and delete, otherwise by replacing operator new and delete. This is a separate
+// translation unit because GCC reports mismatched malloc/free pairs when it can inline the
 // replacements.
 #include "tests/support/counting_new.h"
 
@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
-// Declared by the sanitizer's runtime library; GCC does not install the header.
+#include "compute/core/sanitizers.h"
+
+#if defined(LAB_ADDRESS_SANITIZER) || defined(LAB_THREAD_SANITIZER)
+#define LAB_SANITIZER_HOOKS
+// Declared by the sanitizers' runtime library; GCC does not install the header.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));
@@ -27,7 +30,7 @@ long allocation_count() {
 
 }  // namespace lab::test
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LAB_SANITIZER_HOOKS)
 namespace {
 void count(const volatile void*, std::size_t) {
   ++allocations;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#ifdef __SANITIZE_THREAD__
+#include "compute/core/sanitizers.h"
+
+#ifdef LAB_THREAD_SANITIZER
 constexpr bool kThreadSanitizer = true;
 #define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "slow under the thread sanitizer"
 #else

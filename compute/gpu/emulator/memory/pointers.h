@@ -1,5 +1,6 @@
 #pragma once
 // SharedPtr and GlobalPtr of the kernel vocabulary: pointers that check every access.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -50,13 +51,14 @@ class SharedPtr : public PointerArithmetic<SharedPtr<T>, T> {
 
   template <typename V>
   V read() const {
+    static_assert(std::has_single_bit(sizeof(V)));
     V value;
     access::shared_read(here(), at(sizeof(V)), &value);
     return value;
   }
   template <typename V>
   void write(const V& value) const {
-    static_assert(!std::is_const_v<T>);
+    static_assert(!std::is_const_v<T> && std::has_single_bit(sizeof(V)));
     access::shared_write(here(), at(sizeof(V)), &value);
   }
   Value* atomic() const { return static_cast<T*>(access::shared_atomic(here(), at(sizeof(T)))); }

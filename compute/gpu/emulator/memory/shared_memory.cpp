@@ -1,6 +1,7 @@
 #include "compute/gpu/emulator/memory/shared_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -26,7 +27,7 @@ void SharedArray::Free::operator()(void* memory) const {
 SharedArray::SharedArray(std::string name, std::size_t bytes, std::size_t granule, bool check_races)
     : name_(std::move(name)),
       bytes_(bytes),
-      granule_(granule),
+      granule_bits_(std::countr_zero(granule)),
       cells_(check_races ? bytes / granule : 0) {
   void* memory = nullptr;
   if (posix_memalign(&memory, kArrayAlignment, std::max<std::size_t>(bytes, 1)) != 0)
@@ -41,28 +42,32 @@ void SharedArray::poison() {
 }
 
 void SharedArray::check(const Access& at, const char* what) const {
+  const bool inside = at.offset >= 0 && at.offset + static_cast<std::ptrdiff_t>(at.size) <=
+                                            static_cast<std::ptrdiff_t>(bytes_);
+  const auto address = static_cast<std::size_t>(at.offset);
+  // Both are powers of two; a division would take most of an access's time.
+  const bool aligned = (address & (at.alignment - 1)) == 0;
+  const bool whole_cells = (at.size & (granule() - 1)) == 0;
+  if (!inside || !aligned || !whole_cells) refuse(at, what);
+}
+
+void SharedArray::refuse(const Access& at, const char* what) const {
   const auto element = static_cast<std::ptrdiff_t>(at.element);
-  const auto place = [&](std::ptrdiff_t offset) {
-    return name_ + "[" + std::to_string(offset / element) + "]";
-  };
+  const std::string access = std::string(what) + " of " + std::to_string(at.size) + " bytes at " +
+                             name_ + "[" + std::to_string(at.offset / element) + "]";
   if (at.offset < 0 ||
       at.offset + static_cast<std::ptrdiff_t>(at.size) > static_cast<std::ptrdiff_t>(bytes_)) {
-    throw Fault(FaultKind::OutOfBounds, std::string(what) + " of " + std::to_string(at.size) +
-                                            " bytes at " + place(at.offset) + " of " +
-                                            std::to_string(bytes_ / at.element));
+    throw Fault(FaultKind::OutOfBounds, access + " of " + std::to_string(bytes_ / at.element));
   }
   if (static_cast<std::size_t>(at.offset) % at.alignment != 0) {
-    throw Fault(FaultKind::Misaligned,
-                std::string(what) + " of " + std::to_string(at.size) + " bytes at " +
-                    place(at.offset) + ", byte " + std::to_string(at.offset) +
-                    " of the array; needs a multiple of " + std::to_string(at.alignment));
+    throw Fault(FaultKind::Misaligned, access + ", byte " + std::to_string(at.offset) +
+                                           " of the array; needs a multiple of " +
+                                           std::to_string(at.alignment));
   }
-  if (at.size % granule_ != 0) {
-    throw Fault(FaultKind::Launch, name_ + " was declared with elements of " +
-                                       std::to_string(granule_) +
-                                       " bytes and is accessed with smaller ones; declare it with "
-                                       "the smallest");
-  }
+  throw Fault(FaultKind::Launch, name_ + " was declared with elements of " +
+                                     std::to_string(granule()) +
+                                     " bytes and is accessed with smaller ones; declare it with "
+                                     "the smallest");
 }
 
 template <typename Step>
@@ -70,8 +75,9 @@ void SharedArray::each_cell(const Access& at, const char* what, const ThreadTime
                             const Step& step) {
   check(at, what);
   if (cells_.empty()) return;
-  const std::size_t first = static_cast<std::size_t>(at.offset) / granule_;
-  for (std::size_t cell = first; cell < first + at.size / granule_; ++cell) {
+  const std::size_t first = static_cast<std::size_t>(at.offset) >> granule_bits_;
+  const std::size_t end = first + (at.size >> granule_bits_);
+  for (std::size_t cell = first; cell < end; ++cell) {
     const Conflict conflict = step(cells_[cell]);
     if (conflict) report(conflict, cell, at, what, me);
   }
@@ -79,8 +85,8 @@ void SharedArray::each_cell(const Access& at, const char* what, const ThreadTime
 
 void SharedArray::report(const Conflict& conflict, std::size_t cell, const Access& at,
                          const char* what, const ThreadTime& me) const {
-  const std::string access =
-      std::string(what) + " of " + name_ + "[" + std::to_string(cell * granule_ / at.element) + "]";
+  const std::string access = std::string(what) + " of " + name_ + "[" +
+                             std::to_string(cell * granule() / at.element) + "]";
   const std::string other = "thread " + std::to_string(conflict.other);
   const char* barrier = conflict.other / kWarpLanes == me.warp()
                             ? " without sync_threads or sync_warp in between"

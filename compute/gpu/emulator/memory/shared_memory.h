@@ -18,13 +18,13 @@ struct SharedTag {
 
 class SharedArray {
  public:
-  // `granule`: the smallest access, in bytes. Without `check_races`, only bounds and alignment are
-  // checked.
+  // `granule`: the smallest access, in bytes; a power of two. Without `check_races`, only bounds
+  // and alignment are checked.
   SharedArray(std::string name, std::size_t bytes, std::size_t granule, bool check_races = true);
 
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
-  std::size_t granule() const { return granule_; }
+  std::size_t granule() const { return std::size_t{1} << granule_bits_; }
   // Sets all bits and marks every byte as unwritten.
   void poison();
 
@@ -47,6 +47,7 @@ class SharedArray {
 
  private:
   void check(const Access& at, const char* what) const;
+  [[noreturn]] void refuse(const Access& at, const char* what) const;
   template <typename Step>
   void each_cell(const Access& at, const char* what, const ThreadTime& me, const Step& step);
   [[noreturn]] void report(const Conflict& conflict, std::size_t cell, const Access& at,
@@ -54,7 +55,7 @@ class SharedArray {
 
   std::string name_;
   std::size_t bytes_;
-  std::size_t granule_;
+  int granule_bits_;
   std::vector<ShadowCell> cells_;  // one per granule; none without check_races
   struct Free {
     void operator()(void* memory) const;

@@ -175,7 +175,7 @@ TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
   Probe probe(4);
   const int load = core_load(probe.machine, probe.machine.devices());
   if (load == 1) GTEST_SKIP() << "every device has cores of its own";
-  run(probe, lesson("speedup", 64));
+  run(probe, lesson("speedup", 16));
   for (const LessonPrediction& prediction : news_of<LessonPrediction>(probe)) {
     if (prediction.series.find("4 devices") == std::string::npos) continue;
     EXPECT_LE(prediction.value, 4.0 / load) << prediction.series;
@@ -186,7 +186,7 @@ TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
 TEST(LessonSpeedup, ExplainsWhatItMeasured) {
   SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(2);
-  run(probe, lesson("speedup", 64));
+  run(probe, lesson("speedup", 16));
   const LessonDone done = news_of<LessonDone>(probe).at(0);
   const std::vector<double> faster = done.answer->values;
   const std::string lenet = done.explanation.substr(0, done.explanation.find("ResNet-18:"));

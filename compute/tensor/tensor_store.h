@@ -1,6 +1,7 @@
 #pragma once
 // Tensors that the user created, by statements or on the Memory page. Used by the worker thread
 // only; the live list of all buffers comes from the devices' memory accounts.
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ class TensorStore {
   TensorId add(Tensor tensor, std::string name = {});
   // The name that add() gives next: "X1", "X2", ...
   std::string next_name();
+  // A seed for random values of which none was given: 0, 1, ...
+  std::uint64_t next_seed() { return next_seed_++; }
   // As add(), as a variable: a tensor that had the name loses it, and is freed if it has no other.
   TensorId assign(const std::string& name, Tensor tensor);
 
@@ -46,6 +49,7 @@ class TensorStore {
 
   std::map<TensorId, Named> tensors_;
   int next_name_ = 1;
+  std::uint64_t next_seed_ = 0;
 };
 
 }  // namespace lab

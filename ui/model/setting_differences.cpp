@@ -2,17 +2,16 @@
 
 namespace lab::ui {
 
-const std::vector<std::vector<std::string>>& SettingDifferences::of(
+const std::vector<DifferingSetting>& SettingDifferences::of(
     const std::vector<const TrainingRun*>& runs) {
   std::vector<std::pair<JobId, bool>> now;
   now.reserve(runs.size());
   for (const TrainingRun* run : runs) now.emplace_back(run->id(), run->started().has_value());
   if (now != runs_) {
     settings_ = settings_that_differ(runs);
-    differences_ = by_run(settings_, runs.size());
     runs_ = std::move(now);
   }
-  return differences_;
+  return settings_;
 }
 
 }  // namespace lab::ui

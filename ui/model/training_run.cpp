@@ -175,31 +175,38 @@ std::string short_setting(const RequestField& field, const FieldJson& value) {
 
 namespace {
 
+// What a default name states, and the key of the setting; empty for what differs from the setting,
+// as of the devices only the number.
+struct NamePart {
+  std::string_view key;
+  std::string text;
+};
+
 // `devices` is the total over all `ranks`.
-std::string default_name(const StartTraining& request, std::optional<double> lr,
-                         std::size_t devices, int ranks = 1, const std::string& libraries = {}) {
-  std::vector<std::string> parts = {trf("{}, batch {}", model_title(request.model), request.batch)};
-  if (request.width != kResNetWidth) parts.push_back(trf("width {}", request.width));
-  if (lr) parts.push_back(trf("lr {:g}", *lr));
-  if (request.dtype != Precision::F32) parts.emplace_back(to_string(request.dtype));
+std::vector<NamePart> name_parts(const StartTraining& request, std::optional<double> lr,
+                                 std::size_t devices, int ranks, const std::string& libraries) {
+  std::vector<NamePart> parts = {{"model", std::string(model_title(request.model))},
+                                 {"batch", trf("batch {}", request.batch)}};
+  if (request.width != kResNetWidth) parts.push_back({"width", trf("width {}", request.width)});
+  if (lr) parts.push_back({lr == request.lr ? "lr" : "", trf("lr {:g}", *lr)});
+  if (request.dtype != Precision::F32)
+    parts.push_back({"dtype", std::string(to_string(request.dtype))});
   if (request.kernels == Kernels::Library) {
-    parts.push_back(libraries.empty() ? std::string(tr("library")) : libraries);
+    parts.push_back({"kernels", libraries.empty() ? std::string(tr("library")) : libraries});
   }
-  if (request.momentum != 0) parts.push_back(trf("momentum {:g}", request.momentum));
-  if (request.seed != 0) parts.push_back(trf("seed {}", request.seed));
-  if (request.lr_scale == LrScale::Linear) parts.emplace_back(tr("lr scaled"));
-  if (request.schedule == LrSchedule::Linear) parts.emplace_back(tr("lr falling"));
+  if (request.momentum != 0) {
+    parts.push_back({"momentum", trf("momentum {:g}", request.momentum)});
+  }
+  if (request.seed != 0) parts.push_back({"seed", trf("seed {}", request.seed)});
+  if (request.lr_scale == LrScale::Linear) parts.push_back({"lr_scale", tr("lr scaled")});
+  if (request.schedule == LrSchedule::Linear) parts.push_back({"schedule", tr("lr falling")});
   if (devices > 1) {
-    parts.push_back(ranks > 1 ? trf("{} devices of {} ranks", devices, ranks)
-                              : trf("{} devices", devices));
-    if (request.share_policy == SharePolicy::Auto) parts.emplace_back(tr("auto shares"));
+    parts.push_back({"", ranks > 1 ? trf("{} devices of {} ranks", devices, ranks)
+                                   : trf("{} devices", devices)});
+    if (request.share_policy == SharePolicy::Auto) parts.push_back({"", tr("auto shares")});
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return parts;
 }
-
-}  // namespace
-
-namespace {
 
 // Settings of the synthetic data decide nothing for a run on files.
 bool is_synthetic(const RequestField& field) {
@@ -233,20 +240,6 @@ std::vector<DifferingSetting> settings_that_differ(const std::vector<const Train
   return first;
 }
 
-std::vector<std::vector<std::string>> by_run(const std::vector<DifferingSetting>& settings,
-                                             std::size_t runs) {
-  std::vector<std::vector<std::string>> different(runs);
-  for (const DifferingSetting& setting : settings) {
-    for (std::size_t i = 0; i < runs; ++i) different[i].push_back(setting.values[i]);
-  }
-  return different;
-}
-
-std::vector<std::vector<std::string>> differing_settings(
-    const std::vector<const TrainingRun*>& runs) {
-  return by_run(settings_that_differ(runs), runs.size());
-}
-
 std::string change_text(const TrainingChanged& change) {
   if (change.setting == "lr") return trf("learning rate {} → {}", change.before, change.after);
   if (change.setting == "epochs") return trf("epochs {} → {}", change.before, change.after);
@@ -254,24 +247,22 @@ std::string change_text(const TrainingChanged& change) {
 }
 
 TrainingRun::TrainingRun(JobId id, StartTraining request)
-    : id_(id),
-      request_(std::move(request)),
-      name_(default_name(request_, request_.lr, request_.devices.size())),
-      synthetic_(request_.data == DataSource::Synthetic) {}
+    : id_(id), request_(std::move(request)), synthetic_(request_.data == DataSource::Synthetic) {
+  set_name(request_, request_.lr, request_.devices.size(), 1, {});
+}
 
-// As in default_name(). Of the devices it states the number only.
+void TrainingRun::set_name(const StartTraining& request, std::optional<double> lr,
+                           std::size_t devices, int ranks, const std::string& libraries) {
+  name_.clear();
+  named_settings_.clear();
+  for (NamePart& part : name_parts(request, lr, devices, ranks, libraries)) {
+    name_ += (name_.empty() ? "" : ", ") + part.text;
+    named_settings_.push_back(part.key);
+  }
+}
+
 bool TrainingRun::is_in_name(std::string_view key) const {
-  const StartTraining& r = started_ ? started_->request : request_;
-  if (key == "model" || key == "batch") return true;
-  if (key == "lr") return (started_ ? started_->lr : r.lr) == r.lr;
-  if (key == "width") return r.width != kResNetWidth;
-  if (key == "dtype") return r.dtype != Precision::F32;
-  if (key == "kernels") return r.kernels == Kernels::Library;
-  if (key == "momentum") return r.momentum != 0;
-  if (key == "seed") return r.seed != 0;
-  if (key == "lr_scale") return r.lr_scale == LrScale::Linear;
-  if (key == "schedule") return r.schedule == LrSchedule::Linear;
-  return false;
+  return std::ranges::find(named_settings_, key) != named_settings_.end();
 }
 
 const std::vector<std::string>& TrainingRun::class_names() const {
@@ -282,8 +273,7 @@ const std::vector<std::string>& TrainingRun::class_names() const {
 void TrainingRun::add(const TrainingStarted& started) {
   started_ = started;
   synthetic_ = started.synthetic;
-  name_ = default_name(started.request, started.lr, started.request.devices.size(), 1,
-                       started.libraries);
+  set_name(started.request, started.lr, started.request.devices.size(), 1, started.libraries);
   const auto expected = static_cast<std::size_t>(
       std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
   for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
@@ -382,8 +372,8 @@ void TrainingRun::add(const StepDone& step) {
   steps_.lr.push_back(step.lr);
   devices_.add(step, steps_.epoch.back());
   if (devices_.ranks() > 1 && devices_.step().size() == 1 && started_) {
-    name_ = default_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
-                         started_->libraries);
+    set_name(started_->request, started_->lr, devices_.all().size(), devices_.ranks(),
+             started_->libraries);
   }
 }
 

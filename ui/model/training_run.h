@@ -67,18 +67,12 @@ struct DifferingSetting {
   std::string key;                  // of the field: "lr"
   const char* label = "";           // of the field, in English: "Learning rate"
   std::vector<std::string> values;  // of each run: "lr 0.3"
+
+  bool operator==(const DifferingSetting& other) const = default;
 };
 
 // The settings in which the runs differ, the usual ones first; none for a single run.
 std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs);
-
-// The same by run: "lr 0.3", "batch 128" for each of `runs` runs.
-std::vector<std::vector<std::string>> by_run(const std::vector<DifferingSetting>& settings,
-                                             std::size_t runs);
-
-// For each run, the settings in which the runs differ. The lists are empty for a single run.
-std::vector<std::vector<std::string>> differing_settings(
-    const std::vector<const TrainingRun*>& runs);
 
 // --- run ------------------------------------------------------------------------------------
 inline constexpr std::size_t kSpeedSteps = 20;  // about as many as the average covers
@@ -179,12 +173,15 @@ class TrainingRun {
  private:
   double images_of(const StepDone& step) const;
   void add_speed_range();
+  void set_name(const StartTraining& request, std::optional<double> lr, std::size_t devices,
+                int ranks, const std::string& libraries);
 
   JobId id_;
   int slot_ = -1;  // none yet
   std::time_t ended_at_ = 0;
   StartTraining request_;
   std::string name_;
+  std::vector<std::string_view> named_settings_;  // keys of the settings that name_ states
   bool synthetic_;
   std::optional<TrainingStarted> started_;
   StepColumns steps_;

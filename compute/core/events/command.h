@@ -299,6 +299,7 @@ struct DeviceChoice {
 struct CreateStatement {
   MakeTensor tensor;  // `device` and `name` are not used
   DeviceChoice device;
+  bool has_seed = false;  // otherwise each random tensor has the next one
 };
 struct MoveStatement {
   std::string from;

@@ -260,8 +260,10 @@ class ArgumentReader {
     in_.expect('=');
     if (key == "device") out_.device = read_device(in_);
     if (key == "dtype") out_.tensor.dtype = read_dtype(in_);
-    if (key == "seed")
+    if (key == "seed") {
       out_.tensor.seed = in_.number<std::uint64_t>(tr("expected a seed of at least 0"));
+      out_.has_seed = true;
+    }
     if (value) read_value();
   }
 

@@ -11,7 +11,8 @@
 //   del Z
 //
 // A device is cpu, cpu:1, cpu(1), gpu:0, gpu(0), cuda:0, emu:0 or try_gpu(1), with or without
-// quotes. More arguments: dtype=f32|bf16|i32|i64|u8, seed=N of rand and randn, value=X of full.
+// quotes. More arguments: dtype=f32|bf16|i32|i64|u8, seed=N of rand and randn (else 0, 1, 2, ... in
+// the order of their statements), value=X of full.
 #include <cstdint>
 #include <string_view>
 #include <vector>

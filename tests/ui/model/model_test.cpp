@@ -451,19 +451,22 @@ TEST_F(ModelTest, ADivergedRunEndsWithAWarning) {
 }
 
 TEST(DifferingSettings, AreNamedInWords) {
+  const auto of_first = [](const std::vector<const TrainingRun*>& runs) {
+    std::vector<std::string> values;
+    for (const DifferingSetting& s : settings_that_differ(runs)) values.push_back(s.values[0]);
+    return values;
+  };
   StartTraining few, many;
   few.synthetic_train = 6000;
   const TrainingRun first(1, few), second(2, many);
-  EXPECT_EQ(differing_settings({&first, &second})[0],
-            std::vector<std::string>{"Training images: 6000"});
+  EXPECT_EQ(of_first({&first, &second}), std::vector<std::string>{"Training images: 6000"});
   few.data = many.data = DataSource::FashionMnist;
   const TrainingRun third(3, few), fourth(4, many);
-  EXPECT_TRUE(differing_settings({&third, &fourth})[0].empty()) << "neither uses them";
+  EXPECT_TRUE(of_first({&third, &fourth}).empty()) << "neither uses them";
   StartTraining two = many;
   two.devices = {cpu(0), cpu(1)};
   const TrainingRun fifth(5, two);
-  EXPECT_EQ(differing_settings({&fifth, &fourth})[0],
-            std::vector<std::string>{"devices cpu:0, cpu:1"});
+  EXPECT_EQ(of_first({&fifth, &fourth}), std::vector<std::string>{"devices cpu:0, cpu:1"});
 }
 
 TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {
@@ -472,15 +475,29 @@ TEST(SettingDifferences, AreComputedAgainWhenTheRunsChange) {
   const TrainingRun first(1, slow), second(2, fast);
   TrainingRun third(3, slow);
   SettingDifferences differences;
-  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
+  EXPECT_EQ(differences.of({&first, &third}), settings_that_differ({&first, &third}));
   const auto* const computed = differences.of({&first, &second}).data();
-  EXPECT_EQ(differences.of({&first, &second}), differing_settings({&first, &second}));
+  EXPECT_EQ(differences.of({&first, &second}), settings_that_differ({&first, &second}));
   EXPECT_EQ(differences.of({&first, &second}).data(), computed) << "computed again";
   differences.of({&first, &third});
   TrainingStarted started = training_started(true);
   started.request = fast;
   third.add(started);
-  EXPECT_EQ(differences.of({&first, &third}), differing_settings({&first, &third}));
+  EXPECT_EQ(differences.of({&first, &third}), settings_that_differ({&first, &third}));
+}
+
+TEST(TrainingRunName, StatesASettingOnlyWithItsOwnValue) {
+  StartTraining request;
+  request.lr = 0.1;
+  request.seed = 3;
+  TrainingRun run(1, request);
+  for (const char* key : {"model", "batch", "lr", "seed"}) EXPECT_TRUE(run.is_in_name(key)) << key;
+  EXPECT_FALSE(run.is_in_name("momentum")) << run.name();
+  TrainingStarted started = training_started(true);
+  started.request = request;
+  started.lr = 0.2;  // scaled to the devices
+  run.add(started);
+  EXPECT_FALSE(run.is_in_name("lr")) << run.name();
 }
 
 TEST_F(ModelTest, AcceptsAMillionSteps) {

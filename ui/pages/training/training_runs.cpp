@@ -435,9 +435,7 @@ void draw_training_runs(const Panel& p, float height) {
   for (auto run = p.model.runs().rbegin(); run != p.model.runs().rend(); ++run) {
     if (listed(p, *run)) runs.push_back(&*run);
   }
-  SettingDifferences& differences = p.view.forms.training.differences;
-  differences.of(runs);
-  const std::vector<DifferingSetting>& settings = differences.settings();
+  const std::vector<DifferingSetting>& settings = p.view.forms.training.differences.of(runs);
   if (!settings.empty()) group_field(p, settings);
   if (const DifferingSetting* setting = group_setting(p, settings)) {
     return draw_groups(p, runs, *setting, settings);

@@ -184,6 +184,16 @@ TEST_F(TensorCode, ReportsEachResult) {
   EXPECT_EQ(live()[0].preview, "1, 2, 3, 4");
 }
 
+TEST_F(TensorCode, RandomTensorsDifferUnlessTheyHaveTheSameSeed) {
+  code({"A = rand(4)", "B = rand(4)", "rand(4, seed=1)", "ones(4)", "randn(4)"});
+  const auto results = probe.all<TensorResult>();
+  ASSERT_EQ(results.size(), 5U);
+  EXPECT_NE(results[0].grid.values, results[1].grid.values);
+  EXPECT_EQ(results[1].grid.values, results[2].grid.values) << "the second has seed 1";
+  code({"randn(4, seed=2)"});
+  EXPECT_EQ(last().grid.values, results[4].grid.values) << "only random tensors take a seed";
+}
+
 TEST_F(TensorCode, TellsDeviceShapeAndType) {
   code({"X = ones(2, 3, device=cpu:1, dtype=i32)", "X.device", "X.shape", "X.dtype"});
   const auto results = probe.all<TensorResult>();

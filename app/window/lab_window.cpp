@@ -218,17 +218,28 @@ void LabWindow::wait_for_events() {
   }
 }
 
+Commands LabWindow::build_frame() {
+  interface_.begin_frame({player_ ? &player_->input() : nullptr, controller_.saving()});
+  view_.notice = fonts_.why_not_shown(view_.wanted_language());
+  Commands commands;
+  ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
+  interface_.end_frame();
+  return commands;
+}
+
 void LabWindow::draw_frame() {
   const double cpu_before_s = cpu_s_of(CLOCK_PROCESS_CPUTIME_ID);
   const double thread_cpu_before_s = cpu_s_of(CLOCK_THREAD_CPUTIME_ID);
   // A running job's results are matched by their texts, which must stay in one language.
   const Language shown = controller_.idle() ? view_.wanted_language() : language();
   interface_.set_look(view_.mode, view_.scale, shown);
-  interface_.begin_frame({player_ ? &player_->input() : nullptr, controller_.saving()});
-  view_.notice = fonts_.why_not_shown(view_.wanted_language());
-  Commands commands;
-  ui::draw_lab(interface_.ui(), controller_.model(), view_, commands);
-  interface_.end_frame();
+  Commands commands = build_frame();
+  // Cards have the heights of the frame before: where they change, nobody sees the content cut off.
+  // The first frame comes soon instead; commands must be executed before the next one is built; and
+  // a script acts once per frame.
+  if (interface_.ui().wants_layout && frames_ > 0 && commands.empty() && !player_) {
+    commands = build_frame();
+  }
   ++frames_;
   const double building_s = cpu_s_of(CLOCK_THREAD_CPUTIME_ID) - thread_cpu_before_s;
   building_s_ += building_s;

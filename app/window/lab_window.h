@@ -35,6 +35,7 @@ class LabWindow {
   bool finished() const;
   void apply_options();
   void wait_for_events();
+  Commands build_frame();
   void draw_frame();
   void write_captures();
   void write_screenshot(const std::filesystem::path& file);

@@ -342,7 +342,7 @@ void arrange(Frame& f, float legend_bottom) {
   // Decades are far apart, so that labels within them may be closer.
   const float apart = ui.px(f.y.scale == Scale::Linear ? 40 : 28);
   f.y_ticks = make_ticks(request(f.axes.y, f.y, std::max(1.0F, height / apart)));
-  float widest = ui.px(16);
+  float widest = std::max(ui.px(16), text_size(ui.fonts.caption, f.axes.y.room_for).x);
   for (const Tick& t : f.y_ticks.ticks) {
     widest = std::max(widest, text_size(ui.fonts.caption, t.label).x);
   }

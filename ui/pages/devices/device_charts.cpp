@@ -265,7 +265,7 @@ double shown_s(const Lines& lines) {
   for (const std::vector<double>& x : lines.x) {
     if (!x.empty()) oldest = std::max(oldest, -x.front());
   }
-  for (const double minutes : {1, 2, 5}) {
+  for (const double minutes : {1, 2, 3, 5, 7}) {
     if (oldest <= 60 * minutes) return 60 * minutes;
   }
   return 600;

@@ -346,6 +346,7 @@ void draw_transfer_headline(const Panel& p, const TransferResults& results) {
 
 void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
   const bool old = is_old(kept);
+  constexpr std::string_view kWidestTime = "100 ms";  // so that both plots have the same ticks
   const plot::Axis size{
       .label = tr("size of one array"), .scale = plot::Scale::Log2, .unit = "B", .binary = true};
   const auto cases = by_threads(shown(kept), shown_pair(p, shown(kept)));
@@ -374,7 +375,8 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
       card) {
     reference_note(p, "transfers/reference_note", fitting.note);
     const std::string unit = counted("GB/s", devices);
-    const plot::Axes axes{.x = size, .y = {.label = unit, .scale = plot::Scale::Log10}};
+    const plot::Axes axes{
+        .x = size, .y = {.label = unit, .scale = plot::Scale::Log10, .room_for = kWidestTime}};
     plot::draw(p.ui, "transfers/plot/bandwidth", axes,
                curves(p, kept, TransferQuantity::Bandwidth, reference, fitting), options, p.out);
   }
@@ -385,7 +387,10 @@ void draw_transfer_curves(const Panel& p, const Kept<TransferResults>& kept) {
                  .dimmed = old});
       card) {
     const plot::Axes axes{.x = size,
-                          .y = {.label = tr("time"), .scale = plot::Scale::Log10, .unit = "s"}};
+                          .y = {.label = tr("time"),
+                                .scale = plot::Scale::Log10,
+                                .unit = "s",
+                                .room_for = kWidestTime}};
     plot::draw(p.ui, "transfers/plot/latency", axes,
                curves(p, kept, TransferQuantity::Time, reference, fitting), options, p.out);
   }

@@ -1,5 +1,6 @@
-// Counts allocations: through the sanitizers' hooks where there is one, so that it still detects
-// mismatched new and delete, otherwise by replacing operator new and delete. This is a separate
+// Counts allocations: through the sanitizer's hooks under GCC's AddressSanitizer, so that it still
+// detects mismatched new and delete, otherwise by replacing operator new and delete. The runtime of
+// Clang's ThreadSanitizer defines these itself: there nothing is counted. This is a separate
 // translation unit because GCC reports mismatched malloc/free pairs when it can inline the
 // replacements.
 #include "tests/support/counting_new.h"
@@ -10,9 +11,8 @@
 
 #include "compute/core/sanitizers.h"
 
-#if defined(LAB_ADDRESS_SANITIZER) || defined(LAB_THREAD_SANITIZER)
-#define LAB_SANITIZER_HOOKS
-// Declared by the sanitizers' runtime library; GCC does not install the header.
+#if defined(__SANITIZE_ADDRESS__)
+// Declared by the sanitizer's runtime library; GCC does not install the header.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));
@@ -30,7 +30,7 @@ long allocation_count() {
 
 }  // namespace lab::test
 
-#if defined(LAB_SANITIZER_HOOKS)
+#if defined(__SANITIZE_ADDRESS__)
 namespace {
 void count(const volatile void*, std::size_t) {
   ++allocations;
@@ -38,7 +38,7 @@ void count(const volatile void*, std::size_t) {
 void ignore(const volatile void*) {}
 [[maybe_unused]] const int installed = __sanitizer_install_malloc_and_free_hooks(count, ignore);
 }  // namespace
-#else
+#elif !defined(LAB_THREAD_SANITIZER)
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(size == 0 ? 1 : size);

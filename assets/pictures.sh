@@ -76,7 +76,7 @@ layers() {
 {"click":"training/start"}
 {"wait":"idle"}
 {"hover":"training/layers_sentence"}
-{"scroll":100}
+{"scroll":-9}
 {"hover":"title/page"}
 {"wait":1}
 EOF

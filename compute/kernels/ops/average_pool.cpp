@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compute/kernels/ops/activations.h"
 #include "compute/kernels/ops/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,6 +30,29 @@ struct AsOneVector {
     body(hn::CappedTag<float, kLanes>(), std::int64_t{0});
   }
 };
+
+// True if this target has vectors of exactly kLanes floats.
+template <std::size_t kLanes>
+constexpr bool has_vectors() {
+  return hn::MaxLanes(hn::CappedTag<float, kLanes>()) == kLanes;
+}
+
+// Calls image(channels, n) for each image: with wide vectors for all but the last, since the memory
+// past the last image may belong to another owner.
+template <class Image>
+HWY_INLINE void for_images(const PoolShape& s, std::int64_t images, const Image& image) {
+  constexpr std::int64_t kWidest = 16;
+  const std::int64_t wide = std::min(s.in_size(), s.out_size()) >= kWidest ? images - 1 : 0;
+  std::int64_t n = 0;
+  if (has_vectors<4>() && s.channels <= 4) {
+    for (; n < wide; ++n) image(AsOneVector<4>(), n);
+  } else if (has_vectors<8>() && s.channels <= 8) {
+    for (; n < wide; ++n) image(AsOneVector<8>(), n);
+  } else if (has_vectors<16>() && s.channels <= 16) {
+    for (; n < wide; ++n) image(AsOneVector<16>(), n);
+  }
+  for (; n < images; ++n) image(Exactly(), n);
+}
 
 // kWindow: height and width if known at compile time, otherwise 0.
 template <int kWindow, class Channels>
@@ -73,47 +97,56 @@ void SpreadWindow(const float* dy, float* dx, const PoolShape& s) {
   });
 }
 
+// What a gradient is multiplied by at element i of an image: nothing, or the slope of the logistic
+// function of which `y` is the output.
+struct NoSlope {
+  template <class D, class V>
+  HWY_INLINE V operator()(D /*d*/, V gradient, std::int64_t /*i*/) const {
+    return gradient;
+  }
+};
+struct SigmoidSlope {
+  const float* y;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V gradient, std::int64_t i) const {
+    const V v = hn::LoadU(d, y + i);
+    return hn::Mul(gradient, hn::Mul(v, hn::Sub(hn::Set(d, 1.0F), v)));
+  }
+};
+
 // For windows that tile the image: writes every pixel, in address order.
-template <int kWindow, class Channels>
-HWY_INLINE void FillImage(const Channels& channels, const float* dy, float* dx,
-                          const PoolShape& s) {
+template <int kWindow, class Channels, class Slope>
+HWY_INLINE void FillImage(const Channels& channels, const float* dy, float* dx, const PoolShape& s,
+                          const Slope& slope) {
   const std::int64_t width = kWindow > 0 ? kWindow : s.stride;
   const float share = 1.0F / static_cast<float>(s.kernel_h * s.kernel_w);
   const std::int64_t out_w = s.out_w();
+  std::int64_t pixel = 0;
   for (std::int64_t iy = 0; iy < s.in_h; ++iy) {
     const float* row = dy + iy / s.stride * out_w * s.channels;
-    for (std::int64_t ox = 0; ox < out_w; ++ox, dx += width * s.channels) {
+    for (std::int64_t ox = 0; ox < out_w; ++ox, pixel += width * s.channels) {
       channels(s.channels, [&](auto d, std::int64_t c) HWY_ATTR {
         const auto part = hn::Mul(hn::LoadU(d, row + ox * s.channels + c), hn::Set(d, share));
         for (std::int64_t kx = 0; kx < width; ++kx) {
-          hn::StoreU(part, d, dx + kx * s.channels + c);
+          const std::int64_t at = pixel + kx * s.channels + c;
+          hn::StoreU(slope(d, part, at), d, dx + at);
         }
       });
     }
   }
 }
 
-// True if this target has vectors of exactly kLanes floats.
-template <std::size_t kLanes>
-constexpr bool has_vectors() {
-  return hn::MaxLanes(hn::CappedTag<float, kLanes>()) == kLanes;
-}
-
-// Calls image(channels, n) for each image: with wide vectors for all but the last, since the memory
-// past the last image may belong to another owner.
-template <class Image>
-HWY_INLINE void for_images(const PoolShape& s, std::int64_t images, const Image& image) {
-  constexpr std::int64_t kWidest = 16;
-  const std::int64_t wide = std::min(s.in_size(), s.out_size()) >= kWidest ? images - 1 : 0;
-  std::int64_t n = 0;
-  if (has_vectors<4>() && s.channels <= 4) {
-    for (; n < wide; ++n) image(AsOneVector<4>(), n);
-  } else if (has_vectors<8>() && s.channels <= 8) {
-    for (; n < wide; ++n) image(AsOneVector<8>(), n);
-  } else if (has_vectors<16>() && s.channels <= 16) {
-    for (; n < wide; ++n) image(AsOneVector<16>(), n);
-  }
-  for (; n < images; ++n) image(Exactly(), n);
+// `slope(n)` is that of image n.
+template <class SlopeOf>
+HWY_INLINE void FillImages(const float* dy, float* dx, const PoolShape& s, std::int64_t images,
+                           const SlopeOf& slope) {
+  for_images(s, images, [&](const auto& channels, std::int64_t n) HWY_ATTR {
+    if (s.stride == 2) {
+      FillImage<2>(channels, dy + n * s.out_size(), dx + n * s.in_size(), s, slope(n));
+    } else {
+      FillImage<0>(channels, dy + n * s.out_size(), dx + n * s.in_size(), s, slope(n));
+    }
+  });
 }
 
 void AveragePool(const float* x, float* y, const PoolShape& s, std::int64_t images) {
@@ -141,17 +174,17 @@ void AddSpread(const float* dy, float* dx, const PoolShape& s, std::int64_t imag
 void AveragePoolBackward(const float* dy, float* dx, const PoolShape& s, std::int64_t images,
                          bool accumulate) {
   if (!accumulate && s.tiles_the_image()) {
-    for_images(s, images, [&](const auto& channels, std::int64_t n) HWY_ATTR {
-      if (s.stride == 2) {
-        FillImage<2>(channels, dy + n * s.out_size(), dx + n * s.in_size(), s);
-      } else {
-        FillImage<0>(channels, dy + n * s.out_size(), dx + n * s.in_size(), s);
-      }
-    });
+    FillImages(dy, dx, s, images, [](std::int64_t /*n*/) HWY_ATTR { return NoSlope(); });
     return;
   }
   if (!accumulate) std::fill_n(dx, images * s.in_size(), 0.0F);
   AddSpread(dy, dx, s, images);
+}
+
+void SigmoidPoolBackward(const float* y, const float* dy, float* dx, const PoolShape& s,
+                         std::int64_t images) {
+  FillImages(dy, dx, s, images,
+             [&](std::int64_t n) HWY_ATTR { return SigmoidSlope{y + n * s.in_size()}; });
 }
 
 }  // namespace lab::simd::HWY_NAMESPACE
@@ -162,6 +195,7 @@ namespace lab::simd {
 
 HWY_EXPORT(AveragePool);
 HWY_EXPORT(AveragePoolBackward);
+HWY_EXPORT(SigmoidPoolBackward);
 
 void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t images) {
   HWY_DYNAMIC_DISPATCH(AveragePool)(x, y, shape, images);
@@ -170,6 +204,16 @@ void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t
 void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images,
                            bool accumulate) {
   HWY_DYNAMIC_DISPATCH(AveragePoolBackward)(dy, dx, shape, images, accumulate);
+}
+
+void sigmoid_average_pool_backward(const float* y, const float* dy, float* dx,
+                                   const PoolShape& shape, std::int64_t images) {
+  if (shape.tiles_the_image()) {
+    HWY_DYNAMIC_DISPATCH(SigmoidPoolBackward)(y, dy, dx, shape, images);
+    return;
+  }
+  average_pool_backward(dy, dx, shape, images, /*accumulate=*/false);
+  sigmoid_backward(y, dx, images * shape.in_size());
 }
 
 }  // namespace lab::simd

@@ -26,4 +26,9 @@ void average_pool(const float* x, float* y, const PoolShape& shape, std::int64_t
 void average_pool_backward(const float* dy, float* dx, const PoolShape& shape, std::int64_t images,
                            bool accumulate = true);
 
+// For the logistic function before the pool, whose output is y [images, in_h, in_w, channels]:
+// dx = average_pool_backward(dy) * y * (1 - y) in one pass.
+void sigmoid_average_pool_backward(const float* y, const float* dy, float* dx,
+                                   const PoolShape& shape, std::int64_t images);
+
 }  // namespace lab::simd

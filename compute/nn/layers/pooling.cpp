@@ -30,11 +30,14 @@ void AveragePool::forward(const Pass& pass) {
 void AveragePool::backward(const Pass& pass) {
   if (!inputs[0].needs_grad) return;
   for_blocks(pass, [&](std::int64_t first, std::int64_t images) {
+    const float* dy = output->grad + first * shape_.out_size();
     float* dx = in().grad + first * shape_.in_size();
-    simd::average_pool_backward(output->grad + first * shape_.out_size(), dx, shape_, images,
-                                inputs[0].accumulate);
-    if (!sigmoid_) return;
-    simd::sigmoid_backward(in().saved + first * shape_.in_size(), dx, images * shape_.in_size());
+    if (sigmoid_) {  // nothing else uses its output, so its gradient is never a sum
+      const float* y = in().saved + first * shape_.in_size();
+      simd::sigmoid_average_pool_backward(y, dy, dx, shape_, images);
+    } else {
+      simd::average_pool_backward(dy, dx, shape_, images, inputs[0].accumulate);
+    }
   });
 }
 
@@ -106,8 +109,11 @@ void AveragePoolLanes::forward(float* x, float* y, Scratch /*mine*/) const {
 void AveragePoolLanes::backward(const float* x, const float* dy, float* dx,
                                 Scratch /*mine*/) const {
   for_rows(shape_, [&](const simd::PoolShape& s, std::int64_t in, std::int64_t out) {
-    simd::average_pool_backward(dy + out, dx + in, s, 1, /*accumulate=*/false);
-    if (sigmoid_) simd::sigmoid_backward(x + in, dx + in, s.in_size());
+    if (sigmoid_) {
+      simd::sigmoid_average_pool_backward(x + in, dy + out, dx + in, s, 1);
+    } else {
+      simd::average_pool_backward(dy + out, dx + in, s, 1, /*accumulate=*/false);
+    }
   });
 }
 

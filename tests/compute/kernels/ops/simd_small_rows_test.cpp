@@ -66,6 +66,11 @@ void check_pool(const PoolShape& s, std::int64_t images) {
   average_pool_backward(dy.data(), sum.data(), s, images, /*accumulate=*/true);
   for (std::size_t i = 0; i < x.size(); ++i) dx_want[i] += x[i];
   EXPECT_TRUE(test::all_close(sum.values(), dx_want, 1e-6, 1e-5));
+
+  Guarded with_sigmoid(std::vector<float>(x.size(), NAN));
+  sigmoid_average_pool_backward(x.data(), dy.data(), with_sigmoid.data(), s, images);
+  sigmoid_backward(x.data(), dx.data(), static_cast<std::int64_t>(x.size()));
+  EXPECT_TRUE(std::ranges::equal(with_sigmoid.values(), dx.values())) << "the same bits";
 }
 
 TEST(SimdAveragePool, MatchesItsDefinitionOnEveryTarget) {

@@ -93,13 +93,17 @@ struct WidgetMemory {
   std::optional<ImVec2> rest = {};
 };
 
+// Sizes follow from those of the build before: cards from their content, the space that is left on
+// a page from its cards. So many builds of a frame make all of them agree.
+inline constexpr int kFrameBuilds = 4;
+
 struct Ui {
   const Theme* theme = nullptr;
   Fonts fonts;
   float scale = 1;
   double time_s = 0;             // lab time of this frame
   bool wants_animation = false;  // set by easing widgets to request the next frame
-  bool wants_layout = false;     // sizes changed: draw the next frame even without input
+  bool wants_layout = false;     // sizes changed: build the frame again, up to kFrameBuilds times
   WidgetMap widgets;             // filled while the frame is drawn
   std::map<std::string, plot::PlotState> plots;  // view state of each plot, by path
   std::map<std::string, float> eased;            // animated values, by path

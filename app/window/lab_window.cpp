@@ -237,7 +237,8 @@ void LabWindow::draw_frame() {
   // Cards have the heights of the frame before: where they change, nobody sees the content cut off.
   // The first frame comes soon instead; commands must be executed before the next one is built; and
   // a script acts once per frame.
-  if (interface_.ui().wants_layout && frames_ > 0 && commands.empty() && !player_) {
+  for (int builds = 1; builds < ui::kFrameBuilds && interface_.ui().wants_layout; ++builds) {
+    if (frames_ == 0 || !commands.empty() || player_) break;
     commands = build_frame();
   }
   ++frames_;

@@ -198,7 +198,7 @@ void end_table(Ui& ui) {
   ui.memory.tables.pop_back();
   finish_row(ui, table);
   std::vector<float>& wanted = ui.memory.column_widths[table.path];
-  if (wanted != table.wanted) ui.wants_animation = true;
+  if (wanted != table.wanted) ui.wants_layout = true;
   wanted = std::move(table.wanted);
   ImGui::EndTable();
   ImGui::PopStyleVar();

@@ -65,12 +65,11 @@ void switch_thread(void* /*to*/) {}
 // mask on every switch, and AddressSanitizer's longjmp and swapcontext clear the poisoned regions
 // of a stack. These functions are not instrumented for the latter reason, and because
 // ThreadSanitizer counts calls and returns, which do not match here.
-#define LAB_UNINSTRUMENTED \
-  [[ gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread LAB_CLANG_UNCOUNTED ]]
 #if defined(__clang__)  // its no_sanitize_thread leaves the count of calls
-#define LAB_CLANG_UNCOUNTED , clang::disable_sanitizer_instrumentation
+#define LAB_UNINSTRUMENTED \
+  [[gnu::noinline, gnu::no_sanitize_address, clang::disable_sanitizer_instrumentation]]
 #else
-#define LAB_CLANG_UNCOUNTED
+#define LAB_UNINSTRUMENTED [[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread]]
 #endif
 
 #if defined(__aarch64__)

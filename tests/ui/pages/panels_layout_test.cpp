@@ -326,6 +326,22 @@ TEST(Pages, LossIsLargeAndInSight) {
   }
 }
 
+// A frame with new sizes is built again before it is shown.
+TEST(Pages, SettleWithinTheBuildsOfAFrame) {
+  for (int at = 0; at < ui::kPages; ++at) {
+    const auto page = static_cast<Page>(at);
+    SCOPED_TRACE(ui::key_of(page));
+    Lab lab(make_scene(page, Scene::Done));
+    lab.view.page = page;
+    int builds = 0;
+    do {
+      lab.frame();
+      ++builds;
+    } while (lab.backend.ui.wants_layout && builds < 10);
+    EXPECT_LE(builds, ui::kFrameBuilds);
+  }
+}
+
 TEST(Pages, FormsFollowTheScrolling) {
   for (const Page page : {Page::Transfers, Page::Matmul, Page::Scaling}) {
     const std::string form = std::string(ui::key_of(page)) + "/form";

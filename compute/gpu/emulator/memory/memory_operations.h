@@ -1,5 +1,6 @@
 #pragma once
 // Loads, stores, copies and atomics of the kernel vocabulary, for the host.
+#include <bit>
 #include <cstddef>
 #include <type_traits>
 
@@ -10,12 +11,18 @@ namespace lab::simt {
 SharedArray& shared_array_of(const SharedTag& tag, std::size_t bytes, std::size_t element_bytes);
 SharedArray& dynamic_shared_array_of(const char* name, std::size_t element_bytes);
 
+// The smallest access of an array is one of its elements, or of four bytes.
+template <typename T>
+constexpr bool is_shared_element = sizeof(T) >= 4 || std::has_single_bit(sizeof(T));
+
 template <typename T>
 SharedPtr<T> shared_array(const SharedTag& tag, std::size_t count) {
+  static_assert(is_shared_element<T>);
   return {&shared_array_of(tag, count * sizeof(T), sizeof(T)), 0};
 }
 template <typename T>
 SharedPtr<T> dynamic_shared_array(const char* name) {
+  static_assert(is_shared_element<T>);
   return {&dynamic_shared_array_of(name, sizeof(T)), 0};
 }
 template <typename U, typename T>

@@ -93,8 +93,8 @@ struct WidgetMemory {
   std::optional<ImVec2> rest = {};
 };
 
-// Sizes follow from those of the build before: cards from their content, the space that is left on
-// a page from its cards. So many builds of a frame make all of them agree.
+// A size depends on the previous build: a card's on its content, the space left on a page on its
+// cards. After this many builds all sizes agree.
 inline constexpr int kFrameBuilds = 4;
 
 struct Ui {

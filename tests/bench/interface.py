@@ -28,11 +28,11 @@ from load import threads_s
 from peers import NotRun, objects, run
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
-from lab_program import Failure, Home, middle, own_display, run_script, widgets
+from input_test import timed_widgets, timing_window
+from lab_program import Failure, Home, middle, own_display
 from window_test import frame_stats
-from window_user import click, close_window, open_window, xdotool
+from window_user import close_window, open_window
 
-SIZE = "1280x800"
 MIB = 2**20
 
 
@@ -82,14 +82,6 @@ def shown(program, home, page):
     return open_window(program, home)
 
 
-def places_of_live_product(program, home):
-    """The widgets of the page Matmul by path: first as it opens, then with the tab of live runs."""
-    before, live = home.file("ladder.json"), home.file("live.json")
-    run_script(program, home, [{"click": "rail/matmul"}, {"describe": before.name},
-                               {"click": "matmul/tab/Live"}, {"describe": live.name}], "--size", SIZE)
-    return widgets(before), widgets(live)
-
-
 class Frame(Row):
     targets = ("bench_interface_frames",)
 
@@ -135,17 +127,11 @@ class Input(Row):
         medians, longest = [], []
         for _ in range(setup.rounds):
             with desktop() as home:
-                opened, live = places_of_live_product(setup.program, home)
-                with shown(setup.program, home, "matmul") as (process, window):
-                    xdotool("windowmove", window, 0, 0)
-                    time.sleep(1)
-                    click(middle(opened["matmul/tab/Live"]))
-                    click(middle(live["matmul/live"]))
-                    time.sleep(2)
+                seen = timed_widgets(setup.program, home)
+                with timing_window(setup.program, home, seen):
                     display = Display()
-                    times = sorted(self.latency_ms(display, live["rail/log"])
+                    times = sorted(self.latency_ms(display, seen["rail/log"])
                                    for _ in range(self.motions))
-                    close_window(process)
             medians.append(statistics.median(times))
             longest.append(times[-1])
         outcome.set(medians, f"longest of {self.motions} per round: {statistics.median(longest):.0f} ms")

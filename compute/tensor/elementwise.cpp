@@ -110,8 +110,7 @@ bool in_range(double value) {
 }  // namespace
 
 void check_fill(const FillWith& with, DType dtype) {
-  const bool random = with.fill == Fill::Rand || with.fill == Fill::Randn;
-  if (random && dtype != DType::F32 && dtype != DType::BF16) {
+  if (is_random(with.fill) && dtype != DType::F32 && dtype != DType::BF16) {
     throw Error(Errc::InvalidArgument,
                 trf("{}: dtype is {} but random values are floating-point; choose f32 or "
                     "bf16",

@@ -264,6 +264,9 @@ struct EnumNames<Fill> {
   static constexpr ValueName kAll[] = {{"zeros"}, {"ones"},  {"full"},  {"arange"},
                                        {"rand"},  {"randn"}, {"values"}};
 };
+constexpr bool is_random(Fill fill) {
+  return fill == Fill::Rand || fill == Fill::Randn;
+}
 inline constexpr std::size_t kMaxTypedValues = 4096;
 
 struct MakeTensor {

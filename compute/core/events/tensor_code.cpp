@@ -247,7 +247,7 @@ class ArgumentReader {
   Fill fill() const { return out_.tensor.fill; }
 
   void keyword(const std::string& key, std::size_t begin) {
-    const bool random = fill() == Fill::Rand || fill() == Fill::Randn;
+    const bool random = is_random(fill());
     const bool value = key == "value" && fill() == Fill::Full && !has_value_;
     if (!(key == "device" || key == "dtype" || (key == "seed" && random) || value) ||
         !given_.insert(key).second) {

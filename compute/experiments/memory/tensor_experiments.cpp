@@ -199,8 +199,7 @@ class TensorCodeJob final : public Experiment {
     Tensor operator()(const CreateStatement& s) const {
       MakeTensor named = s.tensor;
       named.name = name;
-      const bool random = named.fill == Fill::Rand || named.fill == Fill::Randn;
-      if (random && !s.has_seed) named.seed = ctx.tensors().next_seed();
+      if (is_random(named.fill) && !s.has_seed) named.seed = ctx.tensors().next_seed();
       return created(ctx, named, device(s.device));
     }
     Tensor operator()(const MoveStatement& s) const {

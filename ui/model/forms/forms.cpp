@@ -116,8 +116,7 @@ MakeTensor to_command(const MemoryForm& form, const MachineInfo& machine) {
   command.value = form.value;
   command.seed = static_cast<std::uint64_t>(form.seed);
   command.name = tensor_name(form.name);
-  const bool random = command.fill == Fill::Rand || command.fill == Fill::Randn;
-  if (random && command.dtype != DType::F32 && command.dtype != DType::BF16) {
+  if (is_random(command.fill) && command.dtype != DType::F32 && command.dtype != DType::BF16) {
     throw Error(Errc::Usage, trf("{} needs f32 or bf16, not {}; choose another type",
                                  to_string(command.fill), to_string(command.dtype)));
   }

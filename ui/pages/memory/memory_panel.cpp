@@ -175,7 +175,7 @@ void fill_fields(const Panel& p, Fields& fields, MemoryForm& form) {
     input_number(p.ui, "memory/value", tr("Value"), form.value,
                  {.hint = tr("Assigned to every element.")});
   }
-  if (fill == Fill::Rand || fill == Fill::Randn) {
+  if (is_random(fill)) {
     fields.next();
     input_number(p.ui, "memory/seed", tr("Seed"), form.seed,
                  {.min = 0,
@@ -191,7 +191,7 @@ void settle_creation(const Panel& p) {
   if (!form.creating || busy(p) || state.job == *form.creating) return;
   form.creating.reset();
   const auto* made = state.command ? std::get_if<MakeTensor>(&*state.command) : nullptr;
-  const bool random = made != nullptr && (made->fill == Fill::Rand || made->fill == Fill::Randn);
+  const bool random = made != nullptr && is_random(made->fill);
   if (random && state.phase == Phase::Done && !state.cancelled) ++form.seed;
 }
 

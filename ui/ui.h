@@ -93,8 +93,8 @@ struct WidgetMemory {
   std::optional<ImVec2> rest = {};
 };
 
-// A size depends on the previous build: a card's on its content, the space left on a page on its
-// cards. After this many builds all sizes agree.
+// Most builds until the layout is stable: card heights come from the previous build, and the spare
+// height of a page from its cards.
 inline constexpr int kFrameBuilds = 4;
 
 struct Ui {

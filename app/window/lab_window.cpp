@@ -234,9 +234,9 @@ void LabWindow::draw_frame() {
   const Language shown = controller_.idle() ? view_.wanted_language() : language();
   interface_.set_look(view_.mode, view_.scale, shown);
   Commands commands = build_frame();
-  // A card is drawn with its height in the previous build. Building again after a change keeps
-  // content that is cut off out of sight. Not for the first frame, which should appear soon, nor
-  // with commands, which must run before the next build, nor for a script, which acts per build.
+  // Cards use heights measured in the previous build, so a frame whose sizes changed cuts off
+  // content: rebuild it before it is shown. Exceptions: the first frame must appear quickly,
+  // commands must run before the next build, and a script acts once per build.
   for (int builds = 1; builds < ui::kFrameBuilds && interface_.ui().wants_layout; ++builds) {
     if (frames_ == 0 || !commands.empty() || player_) break;
     commands = build_frame();

@@ -229,11 +229,10 @@ class GemmConvolution final : public ConvolutionAlgorithm {
       });
       TransposedProduct product = gradient_product(s, context.products, dy, block, m.strips);
       product.c = d_weight;
-      // With bf16, each piece of the sums packs all patches.
+      // Each piece of the sums reads all patches, and packs them with bf16.
+      const std::int64_t per_thread = context.products == Precision::BF16 ? 1 : 4;
       const std::int64_t tiles = product.row_tiles();
-      const bool packs = context.products == Precision::BF16;
-      const std::int64_t pieces =
-          packs ? std::min<std::int64_t>(tiles, context.pool.size()) : tiles;
+      const std::int64_t pieces = std::min(tiles, per_thread * context.pool.size());
       context.pool.run_parts(pieces, [&](std::int64_t piece, int t) {
         product.multiply(slice_of(tiles, pieces, piece), count, /*accumulate=*/block.begin > 0,
                          m.work + t * m.work_stride + m.product_at);

@@ -5,20 +5,28 @@
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/gemm/gemm_kernels.h"
+#include "compute/kernels/gemm/gemm_parts.h"
 
 namespace lab {
 namespace {
 
+// A, whose row i of tiles begins at data[i * row_step].
+template <class Word>
+struct TiledRows {
+  const Word* data = nullptr;
+  std::int64_t row_step = 0;
+};
+
 // The tiles of C in the given rows, of any number of strips of B. `t` has the strides and the
 // steps.
 template <class Kernels, class Args, class Word>
-void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, const Word* a,
+void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, TiledRows<Word> a,
                     const Word* b, std::int64_t b_strip_stride, float* c) {
   for (std::int64_t j = 0; j < n; j += gemm.nr) {
     t.b = b + j / gemm.nr * b_strip_stride;
     t.cols = tile_part(n, j, gemm.nr);
     for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-      t.a = a + i * t.a_row_stride;
+      t.a = a.data + i * a.row_step;
       t.c = c + i * t.ldc + j;
       t.rows = tile_part(rows.end, i, gemm.mr);
       gemm.tile(t);
@@ -48,7 +56,8 @@ void multiply_bf16_tiles(const Bf16Kernels& gemm, const Bf16TileArgs& t, Slice r
   if (gemm.by_rows) {
     multiply_tile_rows(gemm, t, rows, n, a, b, b_strip_stride, c);
   } else {
-    multiply_tiles(gemm, t, rows, n, a, b, b_strip_stride, c);
+    multiply_tiles(gemm, t, rows, n, TiledRows<std::uint32_t>{a, t.a_row_stride}, b, b_strip_stride,
+                   c);
   }
 }
 
@@ -62,8 +71,8 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
   for (std::int64_t p = 0; p < b.k; p += kTerms) {
     t.k = std::min(kTerms, b.k - p);
     t.accumulate = accumulate || p > 0;
-    multiply_tiles(gemm, t, {0, rows}, b.n, a + p, static_cast<const float*>(b.data) + p * gemm.nr,
-                   b.strip_words(), c);
+    multiply_tiles(gemm, t, {0, rows}, b.n, TiledRows<float>{a + p, lda},
+                   static_cast<const float*>(b.data) + p * gemm.nr, b.strip_words(), c);
   }
 }
 
@@ -162,17 +171,35 @@ void PackedOperand::multiply_words(const float* a, float* c, std::int64_t ldc,
 
 namespace {
 
+// The terms of a tile of A lie in as many lines, which may map to few sets of L1. So A is packed
+// where many strips of B use it.
 void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
+  constexpr std::int64_t kColumnsToPack = 512;
   const GemmKernels& gemm = gemm_kernels();
-  multiply_tiles(gemm,
-                 TileArgs{.k = terms,
-                          .a_row_stride = 1,
-                          .a_k_stride = x.m,
-                          .b_k_stride = gemm.nr,
-                          .ldc = x.n,
-                          .accumulate = accumulate,
-                          .fetches_b = true},
-                 rows, x.n, x.a, x.b, x.b_strip_stride, x.c);
+  TileArgs t{.k = terms,
+             .a_row_stride = 1,
+             .a_k_stride = x.m,
+             .b_k_stride = gemm.nr,
+             .ldc = x.n,
+             .accumulate = accumulate,
+             .fetches_b = true};
+  const float* const a = x.a + rows.begin;
+  float* const c = x.c + rows.begin * x.n;
+  const std::int64_t count = rows.end - rows.begin;
+  TiledRows<float> tiled{a, 1};
+  if (x.n >= kColumnsToPack) {
+    float* const packed = gemm_scratch().a.at_least(ceil_div(count, gemm.mr) * gemm.mr * terms);
+    gemm.pack({.source = a,
+               .strip_stride = 1,
+               .k_stride = x.m,
+               .k = terms,
+               .valid = static_cast<int>(count),
+               .width = gemm.mr,
+               .out = packed});
+    t.a_k_stride = gemm.mr;
+    tiled = {packed, terms};
+  }
+  multiply_tiles(gemm, t, {0, count}, x.n, tiled, x.b, x.b_strip_stride, c);
 }
 
 void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {

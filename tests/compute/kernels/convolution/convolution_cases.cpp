@@ -327,7 +327,7 @@ std::vector<ConvShape> ragged_shapes() {
       conv_shape(3, 3, 2, 4, 5, 1, 1),    conv_shape(3, 5, 33, 31, 1, 1, 0),
       conv_shape(5, 7, 16, 32, 3, 1, 1),  conv_shape(6, 4, 32, 16, 3, 1, 0),
       conv_shape(2, 3, 48, 16, 3, 1, 1),  conv_shape(7, 5, 16, 48, 3, 2, 1),
-      conv_shape(4, 9, 16, 16, 3, 1, 2),
+      conv_shape(4, 9, 16, 16, 3, 1, 2),  conv_shape(3, 4, 57, 11, 3, 2, 1),
   };
 }
 

@@ -55,7 +55,8 @@ TEST(Winograd, ErrorsOfBf16OperandsAreBounded) {
   EXPECT_EQ(check(winograd4_convolution(), kWinograd4Bf16, Precision::BF16), all_cases());
 }
 
-// More terms than one product handles, and sums too large for one copy per thread.
+// More terms than one product handles, sums too large for one copy per thread, and so many columns
+// that the other operand is packed, with rows that do not fill its last strip.
 TEST(Convolution, ManyChannelsMatchFloat64) {
   SKIP_UNDER_THREAD_SANITIZER();
   struct Case {
@@ -69,11 +70,12 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
       const Bounds& bounds = products == Precision::F32 ? c.f32 : c.bf16;
       EXPECT_EQ(test::check_algorithm(c.algorithm, {.tolerance = bounds.tolerance,
                                                     .norm_tolerance = bounds.norm_tolerance,
-                                                    .shapes = {conv_shape(2, 2, 256, 288, 3, 1, 1)},
+                                                    .shapes = {conv_shape(2, 2, 256, 288, 3, 1, 1),
+                                                               conv_shape(2, 2, 512, 80, 3, 1, 1)},
                                                     .batches = {1, 3},
                                                     .threads = {2},
                                                     .products = products}),
-                3);
+                6);
     }
   }
 }

@@ -170,23 +170,17 @@ TEST(LessonTensors, OccupyMainMemoryAlsoInReusedPages) {
   }
 }
 
-TEST(LessonSpeedup, PredictsNoMoreThanTheCoresAllow) {
+// Four devices share cores on most machines, and then gain no more than the cores allow. What the
+// lesson says of the second device follows from what it measured.
+TEST(LessonSpeedup, PredictsWithinTheCoresAndExplainsWhatItMeasured) {
   SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(4);
   const int load = core_load(probe.machine, probe.machine.devices());
-  if (load == 1) GTEST_SKIP() << "every device has cores of its own";
   run(probe, lesson("speedup", 16));
   for (const LessonPrediction& prediction : news_of<LessonPrediction>(probe)) {
-    if (prediction.series.find("4 devices") == std::string::npos) continue;
+    if (load == 1 || prediction.series.find("4 devices") == std::string::npos) continue;
     EXPECT_LE(prediction.value, 4.0 / load) << prediction.series;
   }
-}
-
-// What the lesson says of the second device follows from what it measured.
-TEST(LessonSpeedup, ExplainsWhatItMeasured) {
-  SKIP_UNDER_THREAD_SANITIZER();
-  Probe probe(2);
-  run(probe, lesson("speedup", 16));
   const LessonDone done = news_of<LessonDone>(probe).at(0);
   const std::vector<double> faster = done.answer->values;
   const std::string lenet = done.explanation.substr(0, done.explanation.find("ResNet-18:"));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <condition_variable>
 #include <exception>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -18,6 +20,7 @@ namespace lab {
 namespace {
 
 constexpr std::chrono::seconds kGrace{2};
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 // The cores of the threads that drive the devices. GPUs take cores that no CPU device uses; a
 // number beyond the machine's cores leaves the thread unpinned.
@@ -39,6 +42,25 @@ std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
   return cores;
 }
 
+// Grows a network for `wanted` images or, without the memory, for as many of them as a few attempts
+// find room for. Returns the batch that it can take.
+std::int64_t grown(nn::Network& network, std::int64_t wanted) {
+  constexpr int kAttempts = 3;
+  const std::int64_t before = network.max_batch();
+  std::int64_t more = wanted - before;
+  if (more <= 0) return before;
+  for (int attempt = 0; attempt < kAttempts && more > 0; ++attempt, more /= 2) {
+    try {
+      network.set_max_batch(before + more);
+      return before + more;
+    } catch (const Error& error) {
+      if (error.code() != Errc::OutOfMemory && error.code() != Errc::InvalidArgument) throw;
+    }
+  }
+  network.set_max_batch(before);
+  return before;
+}
+
 // Called when a step has failed, whose forward pass has modified them. That failure is reported,
 // not a second one of a lost GPU.
 void restore_statistics(nn::Network* reference) {
@@ -57,6 +79,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
     : ranks_(ranks), stop_(std::move(stop)), sum_(options.sum) {
   canceller_ = std::jthread([this](const std::stop_token& over) { cancel_when_stopped(over); });
   exchange_devices(devices, options);
+  most_images_.assign(devices_.size(), kAnyNumber);
   divide_batch(options.batch);
   crew_ = std::make_unique<ThreadPool>(driving_cores(devices));
   replicas_.resize(devices.size());
@@ -115,15 +138,42 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
       const double beside_s = is_gpu(devices_[i].device) ? steps_[i].sums.hidden_s : 0;
       compute_s.push_back(result_.devices[i].compute_s + beside_s);
     }
-    if (auto_shares_->observe(images_, compute_s)) {
-      const std::int64_t batch = loader.batch_size(0);
-      const std::vector<double>& weights = auto_shares_->weights();
-      if (split_images(batch, weights) != split_images(batch, weights_)) {
-        take_shares(weights, batch);
-      }
-    }
+    if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
   }
   return result_;
+}
+
+// Measured shares beyond a device's memory do not end the training.
+void Trainer::take_measured_shares(std::int64_t batch) {
+  const auto weights = grow_towards(auto_shares_->weights(), batch);
+  if (!weights || split_images(batch, *weights) == split_images(batch, weights_)) return;
+  take_shares(*weights, batch);
+}
+
+// Gives each device memory for its part of a batch, and others what does not fit. Returns the
+// shares, or nothing if the batch does not fit in this way. Collective.
+std::optional<std::vector<double>> Trainer::grow_towards(std::span<const double> weights,
+                                                         std::int64_t batch) {
+  for (;;) {
+    std::optional<std::vector<double>> limited = limit_shares(batch, weights, most_images_);
+    if (!limited) return {};
+    const std::vector<std::int64_t> images = split_images(batch, *limited);
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const std::int64_t wanted = images[first_local_ + i];
+      const std::int64_t fit = grown(replicas_[i]->network(), wanted);
+      if (fit < wanted) most_images_[first_local_ + i] = fit;
+    }
+    exchange_most_images();
+    if (std::ranges::equal(images, most_images_, std::less_equal<>())) return limited;
+  }
+}
+
+std::vector<Trainer::FullDevice> Trainer::full_devices() const {
+  std::vector<FullDevice> full;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (most_images_[i] < kAnyNumber) full.push_back({devices_[i], most_images_[i]});
+  }
+  return full;
 }
 
 void Trainer::record(bool on) {
@@ -295,6 +345,7 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
   std::vector<double> weights = listed ? shares : std::vector<double>(devices_.size(), 1.0);
   grow_replicas(split_images(batch, weights));
   take_shares(std::move(weights), batch);
+  most_images_.assign(devices_.size(), kAnyNumber);
   auto_shares_.reset();
   if (policy == SharePolicy::Auto) auto_shares_ = std::make_unique<AutoShares>(devices_.size());
 }

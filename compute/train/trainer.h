@@ -14,6 +14,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -72,6 +74,7 @@ Predictions sample_predictions(std::int64_t epoch, const ImageSet& images,
 struct RankDevice {
   int rank = 0;
   Device device;
+  bool operator==(const RankDevice&) const = default;
 };
 
 // All processes have agreed to end the job here; they can begin another one together.
@@ -103,6 +106,15 @@ class Trainer {
   // Like gather_state(), but without communication; returns false if another process has the
   // running statistics. For the end of a job, when other processes may not respond.
   bool take_own_state();
+
+  // The devices whose memory is too small for their measured share, with the largest part of a
+  // batch that they have had memory for.
+  struct FullDevice {
+    RankDevice device;
+    std::int64_t images = 0;
+    bool operator==(const FullDevice&) const = default;
+  };
+  std::vector<FullDevice> full_devices() const;
 
   // The first replica of this process that takes part in steps.
   nn::Network& latest_network() { return latest_replica().network(); }
@@ -186,6 +198,10 @@ class Trainer {
   bool take_own_statistics();
   void gather_statistics();
   void take_shares(std::vector<double> weights, std::int64_t batch);
+  void take_measured_shares(std::int64_t batch);
+  std::optional<std::vector<double>> grow_towards(std::span<const double> weights,
+                                                  std::int64_t batch);
+  void exchange_most_images();
   void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);
   void grow_replicas(std::span<const std::int64_t> images);
@@ -215,6 +231,7 @@ class Trainer {
   std::size_t reference_ = 0;                     // device whose running statistics are kept
   std::vector<double> weights_;                   // of all devices; 0 for idle ones
   std::unique_ptr<AutoShares> auto_shares_;       // if shares are measured
+  std::vector<std::int64_t> most_images_;         // that fit, of all devices, if tried
   std::vector<std::int64_t> images_;              // of the step, by device
   std::vector<std::int64_t> member_images_;       // of the replicas that take part
   std::int64_t divided_ = 0;                      // batch size that images_ divides

@@ -97,6 +97,18 @@ void Trainer::exchange(bool& stop_after_epoch) {
   if (stop) throw AgreedStop();
 }
 
+void Trainer::exchange_most_images() {
+  if (ranks_.single()) return;
+  std::vector<std::byte> mine;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) append(mine, most_images_[first_local_ + i]);
+  most_images_.clear();
+  for (const std::vector<std::byte>& theirs : ranks_.all_gather(mine, rank_wait())) {
+    for (Reader reader(theirs); !reader.empty();) {
+      most_images_.push_back(reader.take<std::int64_t>());
+    }
+  }
+}
+
 void Trainer::send_state() {
   if (!ranks_.single()) {
     const auto send = [&](auto values) {

@@ -204,6 +204,7 @@ void TrainingRun::timed_step() {
   }
   report_step(result, seconds);
   report_idle_devices();
+  report_full_devices();
   const bool due = clock_.seconds() - profile_sent_s_ >= kProfileInterval_s;
   if (profile_ && due && profile_->counted() > 0) report_profile();
 }
@@ -255,13 +256,16 @@ void TrainingRun::write_trace() {
                                   at_.steps - first_step_, request_.trace_file, steps)});
 }
 
+std::string TrainingRun::name_of(const RankDevice& one) const {
+  const std::string name = to_string(one.device);
+  return ctx_.ranks().single() ? name : trf("rank {} · {}", one.rank, name);
+}
+
 void TrainingRun::report_idle_devices() {
   if (!reports()) return;
   std::string idle;
   for (const RankDevice& one : trainer_.idle_devices()) {
-    const std::string name = to_string(one.device);
-    idle += idle.empty() ? "" : ", ";
-    idle += ctx_.ranks().single() ? name : trf("rank {} · {}", one.rank, name);
+    idle += (idle.empty() ? "" : ", ") + name_of(one);
   }
   if (idle == idle_devices_) return;
   idle_devices_ = idle;
@@ -277,6 +281,18 @@ void TrainingRun::report_idle_devices() {
   if (remark == sum_remark_) return;
   sum_remark_ = remark;
   if (!remark.empty()) ctx_.emit(LogLine{Severity::Info, remark});
+}
+
+void TrainingRun::report_full_devices() {
+  if (!reports()) return;
+  for (const Trainer::FullDevice& full : trainer_.full_devices()) {
+    if (std::ranges::count(full_devices_, full) > 0) continue;
+    full_devices_.push_back(full);
+    ctx_.emit(LogLine{
+        Severity::Warning,
+        trf("{} takes {} of {} images: it is fast enough for more, but has no memory for them",
+            name_of(full.device), full.images, request_.batch)});
+  }
 }
 
 void TrainingRun::report_insight(const StepResult& result) {

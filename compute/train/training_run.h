@@ -85,7 +85,9 @@ class TrainingRun {
   bool record_due() const;
   void take_timeline(const StepResult& result, double begin_s, double seconds);
   void write_trace();
+  std::string name_of(const RankDevice& one) const;
   void report_idle_devices();
+  void report_full_devices();
   void report_insight(const StepResult& result);
   void report_first_layer();
   std::int64_t most_queued() const;
@@ -129,6 +131,7 @@ class TrainingRun {
   TrainingPosition at_;
   std::vector<TrainingChanged> changes_;
   std::string idle_devices_;                        // as reported last
+  std::vector<Trainer::FullDevice> full_devices_;   // reported
   std::string sum_remark_ = trainer_.sum_remark();  // the same
   const std::int64_t first_step_;                   // steps made before this run
   std::int64_t begun_epoch_ = 0;                    // the latest epoch of which steps were made

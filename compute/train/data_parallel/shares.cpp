@@ -37,6 +37,37 @@ std::vector<std::int64_t> split_images(std::int64_t images, std::span<const doub
   return parts;
 }
 
+std::optional<std::vector<double>> limit_shares(std::int64_t images,
+                                                std::span<const double> weights,
+                                                std::span<const std::int64_t> most) {
+  std::vector<double> shares(weights.begin(), weights.end());
+  std::vector<bool> full(shares.size());
+  for (;;) {
+    const std::vector<std::int64_t> parts = split_images(images, shares);
+    bool fits = true;
+    std::int64_t rest = images;
+    double others = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (parts[i] > most[i]) {
+        full[i] = true;
+        fits = false;
+      }
+      if (full[i]) {
+        rest -= most[i];
+      } else {
+        others += weights[i];
+      }
+    }
+    if (fits) return shares;
+    const auto open = std::ranges::count(full, false);
+    if (open == 0) return {};
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const double part = others > 0 ? weights[i] / others : 1.0 / static_cast<double>(open);
+      shares[i] = full[i] ? static_cast<double>(most[i]) : static_cast<double>(rest) * part;
+    }
+  }
+}
+
 namespace {
 
 constexpr std::size_t kWindow = 5;     // steps per decision

@@ -2,6 +2,7 @@
 // Division of a step's images among devices.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,13 @@ namespace lab {
 // sizes that differ by at most one. A device may get none. Throws Error(InvalidArgument) if the
 // weights do not have a finite, positive sum.
 std::vector<std::int64_t> split_images(std::int64_t images, std::span<const double> weights);
+
+// Shares for which split_images() gives no device more than `most` of `images`. The rest goes to
+// the other devices in proportion to their weights, equally if these are 0. Empty if the limits sum
+// to less than `images`.
+std::optional<std::vector<double>> limit_shares(std::int64_t images,
+                                                std::span<const double> weights,
+                                                std::span<const std::int64_t> most);
 
 // Estimates the speed of each device from the times of the steps.
 class AutoShares {

@@ -49,6 +49,27 @@ TEST(SplitImages, RejectsWeightsThatSumToZero) {
   EXPECT_THROW(split(4, {}), Error);
 }
 
+Parts limited(std::int64_t images, const std::vector<double>& weights, const Parts& most) {
+  const auto shares = limit_shares(images, weights, most);
+  return shares ? split(images, *shares) : Parts();
+}
+
+TEST(LimitShares, GivesTheRestToDevicesWithRoom) {
+  EXPECT_EQ(limited(100, {1, 3}, {100, 100}), (Parts{25, 75}));
+  EXPECT_EQ(limited(100, {1, 9}, {100, 60}), (Parts{40, 60}));
+  EXPECT_EQ(limited(100, {1, 3, 16}, {90, 90, 50}), (Parts{13, 37, 50}));
+  // The rest is too much for the next device, too.
+  EXPECT_EQ(limited(100, {1, 3, 16}, {90, 30, 50}), (Parts{20, 30, 50}));
+  EXPECT_EQ(limited(100, {0, 0, 1}, {90, 90, 50}), (Parts{25, 25, 50}));
+  EXPECT_EQ(limited(9, {8, 1}, {7, 2}), (Parts{7, 2}));
+}
+
+TEST(LimitShares, FindsNoneIfTheBatchDoesNotFit) {
+  EXPECT_EQ(limited(100, {1, 1}, {40, 59}), Parts());
+  EXPECT_EQ(limited(100, {9, 1}, {40, 60}), (Parts{40, 60}));
+  EXPECT_EQ(limited(8, {1}, {7}), Parts());
+}
+
 // Simulates `steps` steps on devices that take `image_s` seconds per image plus `fixed_s` seconds
 // per step.
 Parts divided(AutoShares& shares, std::int64_t batch, const std::vector<double>& image_s,

@@ -33,6 +33,9 @@ class Network {
   // Throws Error(OutOfMemory) with both sizes and the largest batch that fits; the network is then
   // unusable until a call succeeds.
   void set_max_batch(std::int64_t max_batch);
+  // The largest batch below `refused` for which the device has memory besides `reserved_bytes`; 0
+  // if there is none.
+  std::int64_t largest_batch(std::int64_t refused, std::int64_t reserved_bytes);
   DeviceContext& device() const { return device_; }
 
   // Input of the next batch, on the device: [batch, height, width, channels] floats and one label

@@ -294,29 +294,6 @@ void place_largest(NetworkPlan& plan, std::uint32_t* memory) {
 // What a training allocates on a device after the activations, besides the momentum: the data set.
 constexpr std::int64_t kReservedBytes = 64 * kMiB;
 
-// The largest batch below `refused` whose activations fit into `bytes`; 0 if none does.
-std::int64_t largest_batch(NetworkPlan& plan, Executor& executor, std::int64_t refused,
-                           std::int64_t bytes, bool library, bool on_gpu) {
-  const auto fits = [&](std::int64_t batch) {
-    try {
-      return plan_activations(plan, executor, batch, library, on_gpu).bytes <= bytes;
-    } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
-      if (e.code() == Errc::InvalidArgument) return false;
-      throw;
-    }
-  };
-  std::int64_t most = 0;
-  while (most + 1 < refused) {
-    const std::int64_t middle = most + (refused - most) / 2;
-    if (fits(middle)) {
-      most = middle;
-    } else {
-      refused = middle;
-    }
-  }
-  return most;
-}
-
 }  // namespace
 
 void Network::place_values(std::int64_t max_batch) {
@@ -344,11 +321,33 @@ void Network::place_values(std::int64_t max_batch) {
   batch_memory_.sum = reinterpret_cast<GpuLossSum*>(place());
 }
 
+std::int64_t Network::largest_batch(std::int64_t refused, std::int64_t reserved_bytes) {
+  const std::int64_t bytes = device_.free_bytes() + arena_.bytes() - reserved_bytes;
+  const auto fits = [&](std::int64_t batch) {
+    try {
+      return plan_activations(plan_, *executor_, batch, kernels_.library, device_.gpu() != nullptr)
+                 .bytes <= bytes;
+    } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
+      if (e.code() == Errc::InvalidArgument) return false;
+      throw;
+    }
+  };
+  std::int64_t most = 0;
+  while (most + 1 < refused) {
+    const std::int64_t middle = most + (refused - most) / 2;
+    if (fits(middle)) {
+      most = middle;
+    } else {
+      refused = middle;
+    }
+  }
+  if (max_batch_ > 0) executor_->prepare(max_batch_);
+  return most;
+}
+
 Error Network::too_large(std::int64_t batch, const Error& error) {
   const std::int64_t momentum_bytes = plan_.parameter_offsets().back() * 4;
-  const std::int64_t fits = largest_batch(plan_, *executor_, batch,
-                                          device_.free_bytes() - momentum_bytes - kReservedBytes,
-                                          kernels_.library, device_.gpu() != nullptr);
+  const std::int64_t fits = largest_batch(batch, momentum_bytes + kReservedBytes);
   if (fits == 0) return error;
   return {error.code(), trf("{}; {} can take batches of up to {} images on {}", error.what(),
                             name(), fits, to_string(device_.device()))};

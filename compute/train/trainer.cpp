@@ -42,23 +42,26 @@ std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
   return cores;
 }
 
-// Grows a network for `wanted` images or, without the memory, for as many of them as a few attempts
-// find room for. Returns the batch that it can take.
-std::int64_t grown(nn::Network& network, std::int64_t wanted) {
-  constexpr int kAttempts = 3;
+// Without the memory, the network keeps its former batch.
+void grow(nn::Network& network, std::int64_t batch) {
   const std::int64_t before = network.max_batch();
-  std::int64_t more = wanted - before;
-  if (more <= 0) return before;
-  for (int attempt = 0; attempt < kAttempts && more > 0; ++attempt, more /= 2) {
-    try {
-      network.set_max_batch(before + more);
-      return before + more;
-    } catch (const Error& error) {
-      if (error.code() != Errc::OutOfMemory && error.code() != Errc::InvalidArgument) throw;
-    }
+  if (batch <= before) return;
+  try {
+    network.set_max_batch(batch);
+  } catch (...) {
+    network.set_max_batch(before);
+    throw;
   }
-  network.set_max_batch(before);
-  return before;
+}
+
+// Grows a network for `wanted` images, or for as many of them as its device has memory for.
+void grow_as_possible(nn::Network& network, std::int64_t wanted) {
+  try {
+    grow(network, wanted);
+  } catch (const Error& error) {
+    if (error.code() != Errc::OutOfMemory && error.code() != Errc::InvalidArgument) throw;
+    grow(network, network.largest_batch(wanted, 0));
+  }
 }
 
 // Called when a step has failed, whose forward pass has modified them. That failure is reported,
@@ -103,6 +106,8 @@ Trainer::~Trainer() = default;
 
 const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
                                 const nn::PassOptions& options, bool stop_after_epoch) {
+  // Here, an error leaves the state after the previous step.
+  if (std::exchange(shares_due_, false)) take_measured_shares(loader.batch_size(0));
   divide(loader.batch_size(step));
   grow_replicas(images_);
   if (reducer_) {
@@ -138,12 +143,12 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
       const double beside_s = is_gpu(devices_[i].device) ? steps_[i].sums.hidden_s : 0;
       compute_s.push_back(result_.devices[i].compute_s + beside_s);
     }
-    if (auto_shares_->observe(images_, compute_s)) take_measured_shares(loader.batch_size(0));
+    shares_due_ = auto_shares_->observe(images_, compute_s);
   }
   return result_;
 }
 
-// Measured shares beyond a device's memory do not end the training.
+// Activations that do not fit in a device's memory do not end the training.
 void Trainer::take_measured_shares(std::int64_t batch) {
   const auto weights = grow_towards(auto_shares_->weights(), batch);
   if (!weights || split_images(batch, *weights) == split_images(batch, weights_)) return;
@@ -160,8 +165,9 @@ std::optional<std::vector<double>> Trainer::grow_towards(std::span<const double>
     const std::vector<std::int64_t> images = split_images(batch, *limited);
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       const std::int64_t wanted = images[first_local_ + i];
-      const std::int64_t fit = grown(replicas_[i]->network(), wanted);
-      if (fit < wanted) most_images_[first_local_ + i] = fit;
+      nn::Network& network = replicas_[i]->network();
+      grow_as_possible(network, wanted);
+      if (network.max_batch() < wanted) most_images_[first_local_ + i] = network.max_batch();
     }
     exchange_most_images();
     if (std::ranges::equal(images, most_images_, std::less_equal<>())) return limited;
@@ -222,15 +228,7 @@ void Trainer::divide(std::int64_t images) {
 // Without the memory, the device keeps its former batch.
 void Trainer::grow_replicas(std::span<const std::int64_t> images) {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
-    nn::Network& network = replicas_[i]->network();
-    const std::int64_t before = network.max_batch(), after = images[first_local_ + i];
-    if (after <= before) continue;
-    try {
-      network.set_max_batch(after);
-    } catch (const Error&) {
-      network.set_max_batch(before);
-      throw;
-    }
+    grow(replicas_[i]->network(), images[first_local_ + i]);
   }
 }
 
@@ -346,6 +344,7 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
   grow_replicas(split_images(batch, weights));
   take_shares(std::move(weights), batch);
   most_images_.assign(devices_.size(), kAnyNumber);
+  shares_due_ = false;
   auto_shares_.reset();
   if (policy == SharePolicy::Auto) auto_shares_ = std::make_unique<AutoShares>(devices_.size());
 }

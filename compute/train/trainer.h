@@ -107,8 +107,8 @@ class Trainer {
   // running statistics. For the end of a job, when other processes may not respond.
   bool take_own_state();
 
-  // The devices whose memory is too small for their measured share, with the largest part of a
-  // batch that they have had memory for.
+  // The devices that had no memory for a part that the measured shares gave them, with the part
+  // that they have memory for.
   struct FullDevice {
     RankDevice device;
     std::int64_t images = 0;
@@ -231,6 +231,7 @@ class Trainer {
   std::size_t reference_ = 0;                     // device whose running statistics are kept
   std::vector<double> weights_;                   // of all devices; 0 for idle ones
   std::unique_ptr<AutoShares> auto_shares_;       // if shares are measured
+  bool shares_due_ = false;                       // new ones, from the next step on
   std::vector<std::int64_t> most_images_;         // that fit, of all devices, if tried
   std::vector<std::int64_t> images_;              // of the step, by device
   std::vector<std::int64_t> member_images_;       // of the replicas that take part

@@ -101,12 +101,11 @@ void Trainer::exchange_most_images() {
   if (ranks_.single()) return;
   std::vector<std::byte> mine;
   for (std::size_t i = 0; i < replicas_.size(); ++i) append(mine, most_images_[first_local_ + i]);
-  most_images_.clear();
+  std::vector<std::int64_t> all;
   for (const std::vector<std::byte>& theirs : ranks_.all_gather(mine, rank_wait())) {
-    for (Reader reader(theirs); !reader.empty();) {
-      most_images_.push_back(reader.take<std::int64_t>());
-    }
+    for (Reader reader(theirs); !reader.empty();) all.push_back(reader.take<std::int64_t>());
   }
+  most_images_ = std::move(all);
 }
 
 void Trainer::send_state() {

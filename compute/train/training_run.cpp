@@ -288,10 +288,8 @@ void TrainingRun::report_full_devices() {
   for (const Trainer::FullDevice& full : trainer_.full_devices()) {
     if (std::ranges::count(full_devices_, full) > 0) continue;
     full_devices_.push_back(full);
-    ctx_.emit(LogLine{
-        Severity::Warning,
-        trf("{} takes {} of {} images: it is fast enough for more, but has no memory for them",
-            name_of(full.device), full.images, request_.batch)});
+    ctx_.emit(LogLine{Severity::Warning, trf("{} takes {} of {} images: it has no room for more",
+                                             name_of(full.device), full.images, request_.batch)});
   }
 }
 

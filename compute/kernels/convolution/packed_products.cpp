@@ -188,7 +188,9 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
   const std::int64_t count = rows.end - rows.begin;
   TiledRows<float> tiled{a, 1};
   if (x.n >= kColumnsToPack) {
-    float* const packed = gemm_scratch().a.at_least(ceil_div(count, gemm.mr) * gemm.mr * terms);
+    // A thread's next piece may have one more tile.
+    const std::int64_t tiles = ceil_div(count, gemm.mr) + 1;
+    float* const packed = gemm_scratch().a.at_least(tiles * gemm.mr * terms);
     gemm.pack({.source = a,
                .strip_stride = 1,
                .k_stride = x.m,

@@ -148,21 +148,14 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   return result_;
 }
 
-// Activations that do not fit in a device's memory do not end the training.
+// Gives each device memory for its part of a batch, and others what does not fit, so that
+// activations too large for a device's memory do not end the training. Collective.
 void Trainer::take_measured_shares(std::int64_t batch) {
-  const auto weights = grow_towards(auto_shares_->weights(), batch);
-  if (!weights || split_images(batch, *weights) == split_images(batch, weights_)) return;
-  take_shares(*weights, batch);
-}
-
-// Gives each device memory for its part of a batch, and others what does not fit. Returns the
-// shares, or nothing if the batch does not fit in this way. Collective.
-std::optional<std::vector<double>> Trainer::grow_towards(std::span<const double> weights,
-                                                         std::int64_t batch) {
   for (;;) {
-    std::optional<std::vector<double>> limited = limit_shares(batch, weights, most_images_);
-    if (!limited) return {};
-    const std::vector<std::int64_t> images = split_images(batch, *limited);
+    auto weights = limit_shares(batch, auto_shares_->weights(), most_images_);
+    if (!weights) return;
+    const std::vector<std::int64_t> images = split_images(batch, *weights);
+    if (images == split_images(batch, weights_)) return;
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       const std::int64_t wanted = images[first_local_ + i];
       nn::Network& network = replicas_[i]->network();
@@ -170,7 +163,9 @@ std::optional<std::vector<double>> Trainer::grow_towards(std::span<const double>
       if (network.max_batch() < wanted) most_images_[first_local_ + i] = network.max_batch();
     }
     exchange_most_images();
-    if (std::ranges::equal(images, most_images_, std::less_equal<>())) return limited;
+    if (std::ranges::equal(images, most_images_, std::less_equal<>())) {
+      return take_shares(std::move(*weights), batch);
+    }
   }
 }
 
@@ -225,7 +220,6 @@ void Trainer::divide(std::int64_t images) {
   divided_ = images;
 }
 
-// Without the memory, the device keeps its former batch.
 void Trainer::grow_replicas(std::span<const std::int64_t> images) {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     grow(replicas_[i]->network(), images[first_local_ + i]);

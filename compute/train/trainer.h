@@ -14,7 +14,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -107,15 +106,6 @@ class Trainer {
   // running statistics. For the end of a job, when other processes may not respond.
   bool take_own_state();
 
-  // The devices that had no memory for a part that the measured shares gave them, with the part
-  // that they have memory for.
-  struct FullDevice {
-    RankDevice device;
-    std::int64_t images = 0;
-    bool operator==(const FullDevice&) const = default;
-  };
-  std::vector<FullDevice> full_devices() const;
-
   // The first replica of this process that takes part in steps.
   nn::Network& latest_network() { return latest_replica().network(); }
 
@@ -127,6 +117,15 @@ class Trainer {
   const std::vector<RankDevice>& devices() const { return devices_; }
   // Those of them that have no images of a whole batch.
   std::vector<RankDevice> idle_devices() const;
+
+  // The devices that had no memory for a part that the measured shares gave them, with the part
+  // that they have memory for.
+  struct FullDevice {
+    RankDevice device;
+    std::int64_t images = 0;
+    bool operator==(const FullDevice&) const = default;
+  };
+  std::vector<FullDevice> full_devices() const;
 
   // Loads the batch, then runs forward, loss, backward and the update at learning rate `lr`. A
   // non-finite loss leaves the parameters unchanged. An error also leaves the running statistics
@@ -199,8 +198,6 @@ class Trainer {
   void gather_statistics();
   void take_shares(std::vector<double> weights, std::int64_t batch);
   void take_measured_shares(std::int64_t batch);
-  std::optional<std::vector<double>> grow_towards(std::span<const double> weights,
-                                                  std::int64_t batch);
   void exchange_most_images();
   void exchange_devices(const std::vector<DeviceContext*>& devices, const TrainerOptions& options);
   void divide(std::int64_t images);

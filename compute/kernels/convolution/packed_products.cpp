@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-// A, whose row i of tiles begins at data[i * row_step].
+// A, of which the tile whose first row is i begins at data[i * row_step].
 template <class Word>
 struct TiledRows {
   const Word* data = nullptr;
@@ -232,28 +232,25 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                    .width = gemm.mr,
                    .out = work + (i - rows.begin) * words});
   }
-  Bf16TileArgs t{.steps = words,
-                 .a_row_stride = 1,
-                 .a_k_stride = gemm.mr,
-                 .b = b,
-                 .b_k_stride = gemm.nr,
-                 .ldc = x.n,
-                 .accumulate = accumulate};
+  const Bf16TileArgs t{.steps = words,
+                       .a_row_stride = 1,
+                       .a_k_stride = gemm.mr,
+                       .b_k_stride = gemm.nr,
+                       .ldc = x.n,
+                       .accumulate = accumulate};
+  const std::int64_t count = rows.end - rows.begin;
+  float* const c = x.c + rows.begin * x.n;
   for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
-    t.cols = tile_part(x.n, j, gemm.nr);
+    const int cols = tile_part(x.n, j, gemm.nr);
     gemm.pack_f32({.source = x.b + j / gemm.nr * x.b_strip_stride,
                    .strip_stride = 1,
                    .k_stride = gemm.nr,
                    .terms = terms,
-                   .valid = t.cols,
+                   .valid = cols,
                    .width = gemm.nr,
                    .out = b});
-    for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-      t.a = work + (i - rows.begin) * words;
-      t.c = x.c + i * x.n + j;
-      t.rows = tile_part(rows.end, i, gemm.mr);
-      gemm.tile(t);
-    }
+    multiply_tiles(gemm, t, {0, count}, cols, TiledRows<std::uint32_t>{work, words}, b,
+                   /*b_strip_stride=*/0, c + j);
   }
 }
 

@@ -262,58 +262,66 @@ TEST(DataParallel, DevicesThatWereIdleContinueFromTheLatestState) {
   }
 }
 
-// A callback slows the first device down, several hundred times.
-TEST(DataParallel, AutoSharesLeaveOutADeviceThatIsTooSlow) {
-  Machine machine({.cpu_devices = 2});
-  const Dataset data = make_synthetic_garments(32, 5, 0);
-  const BatchLoader loader(data.train, 8, BatchOrder::Sequential, 0);
-  TrainerOptions setup;
-  setup.model = "mlp";
-  setup.batch = 8;
-  setup.share_policy = SharePolicy::Auto;
-  Trainer trainer(test::contexts_of(machine, {cpu(0), cpu(1)}), setup);
+// A trainer of an mlp on two devices that measures their shares, while a callback slows the first
+// one down several hundred times.
+struct SlowFirstDevice {
+  SlowFirstDevice(std::int64_t batch, std::chrono::milliseconds delay)
+      : data(make_synthetic_garments(4 * batch, 5, 0)),
+        loader(data.train, batch, BatchOrder::Sequential, 0),
+        trainer(test::contexts_of(machine, {cpu(0), cpu(1)}), options_for(batch)) {
+    slow.between_ops = [delay] { std::this_thread::sleep_for(delay); };
+  }
+  static TrainerOptions options_for(std::int64_t batch) {
+    TrainerOptions options;
+    options.model = "mlp";
+    options.batch = batch;
+    options.share_policy = SharePolicy::Auto;
+    return options;
+  }
+  const StepResult& step() { return trainer.step(loader, steps++ % 4, 0.01, slow); }
+
+  Machine machine{{.cpu_devices = 2}};
+  const Dataset data;
+  BatchLoader loader;
   nn::PassOptions slow;
-  slow.between_ops = [] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); };
+  Trainer trainer;
   int steps = 0;
+};
+
+TEST(DataParallel, AutoSharesLeaveOutADeviceThatIsTooSlow) {
+  SlowFirstDevice training(8, std::chrono::milliseconds(40));
+  Trainer& trainer = training.trainer;
   while (trainer.idle_devices().empty()) {
-    ASSERT_LT(steps, 40);
-    trainer.step(loader, steps++ % 4, 0.01, slow);
+    ASSERT_LT(training.steps, 40);
+    training.step();
   }
   EXPECT_EQ(trainer.idle_devices()[0].device, cpu(0));
-  const StepResult& without = trainer.step(loader, 0, 0.01, slow);
+  const StepResult& without = training.step();
   EXPECT_EQ(without.devices[0].images, 0);
   EXPECT_EQ(without.devices[0].compute_s + without.devices[0].wait_s, 0);
   EXPECT_EQ(without.devices[1].images, 8);
   EXPECT_EQ(without.devices[1].all_reduce_s, 0);
   trainer.set_shares(SharePolicy::Equal, {}, 8);
-  EXPECT_EQ(trainer.step(loader, 1, 0.01, {}).devices[0].images, 4);
+  training.slow = {};
+  EXPECT_EQ(training.step().devices[0].images, 4);
 }
 
-// Bytes that a network takes for batches of up to `images`.
-std::int64_t network_bytes(Machine& machine, const char* model, std::int64_t images) {
-  const nn::Network network(nn::plan_model(model), machine.at(cpu(0)), images);
+// Bytes that an mlp takes for batches of up to `images`.
+std::int64_t mlp_bytes(Machine& machine, std::int64_t images) {
+  const nn::Network network(nn::plan_model("mlp"), machine.at(cpu(0)), images);
   return machine.at(cpu(0)).memory().used_bytes();
 }
 
-// A callback slows the first device down, and the second one has memory for 12 of 16 images.
+// The second device has memory for 12 of 16 images.
 TEST(DataParallel, AutoSharesEndAtADevicesMemory) {
-  Machine machine({.cpu_devices = 2});
-  const std::int64_t room = network_bytes(machine, "mlp", 12) - network_bytes(machine, "mlp", 8);
-  const Dataset data = make_synthetic_garments(64, 5, 0);
-  const BatchLoader loader(data.train, 16, BatchOrder::Sequential, 0);
-  TrainerOptions setup;
-  setup.model = "mlp";
-  setup.batch = 16;
-  setup.share_policy = SharePolicy::Auto;
-  Trainer trainer(test::contexts_of(machine, {cpu(0), cpu(1)}), setup);
-  nn::PassOptions slow;
-  slow.between_ops = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
-  MemoryAccount& memory = machine.at(cpu(1)).memory();
+  Machine other({.cpu_devices = 2});
+  const std::int64_t room = mlp_bytes(other, 12) - mlp_bytes(other, 8);
+  SlowFirstDevice training(16, std::chrono::milliseconds(5));
+  Trainer& trainer = training.trainer;
+  MemoryAccount& memory = training.machine.at(cpu(1)).memory();
   const TensorId others = memory.reserve(memory.free_bytes() - room, {});
-  const auto images = [&](const StepResult& result) { return result.devices.at(1).images; };
-  int steps = 0;
-  const auto step = [&] { return images(trainer.step(loader, steps++ % 4, 0.01, slow)); };
-  while (step() == 8) ASSERT_LT(steps, 100);
+  const auto step = [&] { return training.step().devices.at(1).images; };
+  while (step() == 8) ASSERT_LT(training.steps, 100);
   const std::vector<Trainer::FullDevice> full = trainer.full_devices();
   EXPECT_EQ(full, (std::vector<Trainer::FullDevice>{{{0, cpu(1)}, 12}}));
   // Later decisions keep to the limit, and do not try again.
@@ -323,8 +331,8 @@ TEST(DataParallel, AutoSharesEndAtADevicesMemory) {
   // A new choice of shares forgets it.
   trainer.set_shares(SharePolicy::Auto, {}, 16);
   EXPECT_TRUE(trainer.full_devices().empty());
-  steps = 0;
-  while (step() <= 12) ASSERT_LT(steps, 100);
+  training.steps = 0;
+  while (step() <= 12) ASSERT_LT(training.steps, 100);
   EXPECT_TRUE(trainer.full_devices().empty());
 }
 

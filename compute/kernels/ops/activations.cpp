@@ -24,26 +24,36 @@ void ReluBackward(const float* y, float* dy, std::int64_t n) {
   });
 }
 
-// e^v for v in [-88, 88], within 2 ulp: v = n * ln 2 + r, then a polynomial in r, |r| <= ln 2 / 2.
+// Limits v to [-limit, limit]. NaN stays NaN.
 template <class D, class V>
-HWY_INLINE V Exp(D d, V v) {
+HWY_INLINE V Limit(D d, V v, float limit) {
+  // x86 returns the second operand if one is NaN; other targets may return the number.
+  const V limited = hn::Max(hn::Set(d, -limit), hn::Min(hn::Set(d, limit), v));
+  constexpr bool kKeepsNan = HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;
+  return kKeepsNan ? limited : hn::IfThenElse(hn::Eq(v, v), limited, v);
+}
+
+// 1 + e^-v for v in [-87, 87], within 2 ulp: v = r - n * ln 2, then a polynomial in r,
+// |r| <= ln 2 / 2.
+template <class D, class V>
+HWY_INLINE V OnePlusExpOfNegative(D d, V v) {
   const hn::RebindToSigned<D> integers;
   // Adding and subtracting this constant rounds to an integer. Its bits are zero where those of a
   // float's exponent will be, and it includes the exponent's bias.
   const V round = hn::Set(d, 0x1.8p23F + 127.0F);
-  const V rounded = hn::MulAdd(v, hn::Set(d, 1.44269504F), round);
+  const V rounded = hn::NegMulAdd(v, hn::Set(d, 1.44269504F), round);
   const V n = hn::Sub(rounded, round);
-  const V near = hn::NegMulAdd(n, hn::Set(d, 0x1.62e4p-1F), v);
-  const V r = hn::NegMulAdd(n, hn::Set(d, 0x1.7f7d1cp-20F), near);
-  V p = hn::Set(d, 0x1.6d7544p-10F);  // interpolates e^r at the Chebyshev points
-  p = hn::MulAdd(p, r, hn::Set(d, 0x1.126fb8p-7F));
+  const V near = hn::MulAdd(n, hn::Set(d, 0x1.62e4p-1F), v);
+  const V r = hn::MulAdd(n, hn::Set(d, 0x1.7f7d1cp-20F), near);
+  V p = hn::Set(d, 0x1.6d7544p-10F);  // interpolates e^-r at the Chebyshev points
+  p = hn::MulAdd(p, r, hn::Set(d, -0x1.126fb8p-7F));
   p = hn::MulAdd(p, r, hn::Set(d, 0x1.5554acp-5F));
-  p = hn::MulAdd(p, r, hn::Set(d, 0x1.555404p-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, -0x1.555404p-3F));
   p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
+  p = hn::MulAdd(p, r, hn::Set(d, -1.0F));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
   const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(integers, rounded)));
-  return hn::Mul(p, power);
+  return hn::MulAdd(p, power, hn::Set(d, 1.0F));
 }
 
 template <class D, class V>
@@ -61,11 +71,8 @@ HWY_INLINE V Reciprocal(D d, V v) {
 void Sigmoid(float* x, std::int64_t n) {
   for_lanes(n, [&](auto d, std::int64_t i) HWY_ATTR {
     const auto v = hn::LoadU(d, x + i);
-    // Beyond 88 the result is 1, or below the smallest normal float.
-    const auto limit = hn::Set(d, 88.0F);
-    const auto e = Exp(d, hn::Clamp(hn::Neg(v), hn::Neg(limit), limit));
-    const auto y = Reciprocal(d, hn::Add(hn::Set(d, 1.0F), e));
-    hn::StoreU(hn::IfThenElse(hn::Eq(v, v), y, v), d, x + i);
+    // Beyond 87 the result is 1, or 1.6e-38 instead of less.
+    hn::StoreU(Reciprocal(d, OnePlusExpOfNegative(d, Limit(d, v, 87.0F))), d, x + i);
   });
 }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,11 @@ TEST_P(SimdSigmoid, MatchesFloat64ForLargeInputs) {
   EXPECT_NEAR(ends[2], 0, 1e-37);
   EXPECT_EQ(ends[3], 1);
   EXPECT_TRUE(std::isnan(ends[4]));
+  for (const std::uint32_t bits : {0x7fc00000U, 0xffc00000U, 0x7fc00001U, 0xffffffffU}) {
+    std::vector<float> nan(19, std::bit_cast<float>(bits));
+    sigmoid(nan.data(), 19);
+    for (const float v : nan) EXPECT_TRUE(std::isnan(v)) << std::hex << bits;
+  }
 }
 
 TEST_P(SimdRows, BiasAndSumsCoverEveryColumn) {

@@ -12,7 +12,8 @@ With n cores,
   gemm       one busy process per two cores: sgemm, own / best library in the same situation
   resnet18   one busy process on one core: speed / speed on the quiet machine; PyTorch's ratio beside it
   lenet      the same, for information
-  unequal    half of each 20 ms of one core is taken: speed on all cores / sum of the cores' speeds
+  unequal    half of each 20 ms of one core is taken: speed on all cores / sum of the cores' speeds, each
+             measured alone; beside it, for information, the sum while each core trains for itself
   window     CPU time of the window's thread, which shows a running training / CPU time of that training
 
 `unequal` takes the half by a CPU quota (cgroups) or, without the right to create one, by a process that
@@ -22,6 +23,7 @@ work, so their time is shown and not counted. PyTorch, oneDNN and --simd are tho
 The heading warns if other processes took more than 5 % of the cores' time during a row. The exit status is
 0 if every bar is met in at least five rounds.
 """
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -35,7 +37,7 @@ import time
 
 from comparison import Outcome, Row, compare, parser
 from load import Others, busy_processes, half_speed, threads_s
-from peers import LAB, Lab, NotRun, Race
+from peers import LAB, Lab, NotRun, Race, Work
 from sgemm import ShapeResult, merge, ratios, set_geometric_mean
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gui"))
@@ -51,7 +53,7 @@ def cores():
 
 @contextlib.contextmanager
 def on_cores(chosen):
-    """Restricts programs that are started inside to some of the cores."""
+    """Restricts programs that this thread starts inside to some of the cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, chosen)
     try:
@@ -146,8 +148,32 @@ def left_share(n):
     return (n - 0.5) / n
 
 
+class AtOnce:
+    """A training on each core by a process of its own, all at the same time; half of the last core is taken.
+    The speed of a turn is the sum of their speeds."""
+
+    name = "one process per core, at the same time"
+
+    def __init__(self, lab):
+        self._lab = lab
+
+    def train(self, work):
+        half = work.steps - work.steps // 2  # the last core takes about as long for them
+        parts = [(core, half if core == cores()[-1] else work.steps) for core in cores()]
+
+        def train_on(core, steps):
+            with on_cores([core]):
+                return self._lab.train(Work(work.model, work.batch, steps, work.warm_up, work.statistic))
+
+        with half_speed(cores()[-1]), concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
+            turns = list(pool.map(train_on, *zip(*parts)))
+        turns[0].step_s = 1 / sum(1 / turn.step_s for turn in turns)
+        return turns[0]
+
+
 class Unequal(WatchedRow):
-    """Speed on all cores over the sum of the speeds of each, one of which is half taken."""
+    """Speed on all cores over the sum of the speeds of each, one of which is half taken. The cores may
+    share power, caches and memory, so their sum while all of them work is shown beside it."""
 
     targets = ("device-lab",)
 
@@ -158,7 +184,7 @@ class Unequal(WatchedRow):
     def measure(self, setup, outcome):
         if len(cores()) < 2:
             raise NotRun("it needs two cores")
-        lab, how = Lab(setup.program), []
+        lab, at_once, how = Lab(setup.program), AtOnce(Lab(setup.program)), []
 
         @contextlib.contextmanager
         def situation(chosen):
@@ -168,15 +194,22 @@ class Unequal(WatchedRow):
 
         names = {"all cores": cores(), **{f"core {core}": [core] for core in cores()}}
         race = Race(setup.works["resnet18 64"], setup.rounds, setup.say)
-        race.run([Situated(lab, name, lambda chosen=chosen: situation(chosen))
-                  for name, chosen in names.items()])
+        race.run([*(Situated(lab, name, lambda chosen=chosen: situation(chosen))
+                    for name, chosen in names.items()), at_once])
         speeds = {name: [race.work.batch / turn.step_s for turn in race.of(f"{LAB}, {name}")]
                   for name in names}
         together = speeds.pop("all cores")
         sums = [sum(each) for each in zip(*speeds.values())]
-        outcome.set(ratios(together, sums), ", ".join(
-            f"{name} {statistics.median(values):.1f}"
-            for name, values in {"all": together, **speeds}.items()) + f" images/s; {how[0]}")
+        detail = ", ".join(f"{name} {statistics.median(values):.1f}"
+                           for name, values in {"all": together, **speeds}.items())
+        detail += f" images/s; {how[0]}; {at_once.name}: "
+        try:
+            at_once_sums = [race.work.batch / turn.step_s for turn in race.of(at_once.name)]
+            ratio = statistics.median(ratios(together, at_once_sums))
+            detail += f"{statistics.median(at_once_sums):.1f} images/s, all / that sum {ratio:.3g}"
+        except NotRun as error:
+            detail += str(error)
+        outcome.set(ratios(together, sums), detail)
 
 
 class Window(WatchedRow):

@@ -76,7 +76,7 @@ const ConvolutionAlgorithm& gemm_convolution();       // im2col and the lab's GE
 const ConvolutionAlgorithm& direct_convolution();     // definition: few channels, blocks of images
 const ConvolutionAlgorithm& winograd2_convolution();  // F(2x2, 3x3)
 const ConvolutionAlgorithm& winograd4_convolution();  // F(4x4, 3x3)
-// F(2x2, 5x5): few channels, blocks of images. Its name is "winograd2" too.
+// F(5x2, 5x5): few channels, blocks of images. Its name is "winograd2" too.
 const ConvolutionAlgorithm& lane_winograd_convolution();
 const ConvolutionAlgorithm& library_convolution();  // oneDNN: any shape
 

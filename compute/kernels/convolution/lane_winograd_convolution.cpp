@@ -1,4 +1,4 @@
-// Winograd's F(2x2, 5x5) on blocks of images in lane layout, for layers with few channels. A thread
+// Winograd's F(5x2, 5x5) on blocks of images in lane layout, for layers with few channels. A thread
 // interleaves the pixels of a block, computes the whole block, and de-interleaves the result. The
 // weight gradient is summed in parts of the batch, which are added in order.
 #include <algorithm>
@@ -130,7 +130,7 @@ class LaneWinogradConvolution final : public ConvolutionAlgorithm {
                                    load_gradient(s, dy, first, images, m.dy);
                                    winograd.backward(m.arrays, m.x, m.dy, /*dx=*/nullptr);
                                  });
-          simd::sum_lanes(m.arrays.sums, sums + part * stride, winograd.points());
+          std::copy_n(m.arrays.sums, winograd.points(), sums + part * stride);
         });
     simd::sum_arrays(sums, parts, stride, sums, winograd.points());
     winograd.weight_gradient(sums, d_weight);

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "compute/kernels/ops/lane_sums-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -148,9 +150,14 @@ void LanesToImages(const float* block, const ImageRuns<float>& runs, bool accumu
 
 void SumLanes(const float* block, float* sums, std::int64_t n) {
   const D d;
-  for (std::int64_t e = 0; e < n; ++e) {
-    sums[e] = hn::GetLane(hn::SumOfLanes(d, hn::LoadU(d, block + e * kLanes)));
+  std::int64_t e = 0;
+  for (; e + kLanes <= n; e += kLanes) {
+    V rows[kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) rows[i] = hn::LoadU(d, block + (e + i) * kLanes);
+    hn::StoreU(SumsOfRows(d, rows), d, sums + e);
   }
+  for (; e < n; ++e) sums[e] = hn::GetLane(hn::SumOfLanes(d, hn::LoadU(d, block + e * kLanes)));
 }
 
 }  // namespace lab::simd::HWY_NAMESPACE

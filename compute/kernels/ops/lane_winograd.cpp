@@ -5,8 +5,10 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "compute/kernels/ops/lane_sums-inl.h"
 #include "compute/kernels/ops/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,7 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, kMaxImageLanes>;
 using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
-constexpr int kPoints = kLanePoints;
+constexpr int kColumnPoints = kLaneRows;
+constexpr int kRowPoints = kLaneColumns;
 
 // A tile of accumulators, which must fit in the 32 (AVX-512, AArch64) or 16 available registers
 // with its operands, holds all six points of a few channels, or three of them in each of two
@@ -31,7 +34,7 @@ constexpr int kMaxSumOutputs = 2;
 constexpr int kMaxSumInputs = 2;
 #endif
 constexpr int kMaxChannels = 4;
-constexpr int kPassPoints = kPoints / kPasses;
+constexpr int kPassPoints = kRowPoints / kPasses;
 
 // Point i of a pass. Of two passes, the first has 0, a and -a, the second infinity, b and -b.
 constexpr int point_of(int pass, int i) {
@@ -48,7 +51,163 @@ HWY_INLINE V LoadOnce(const float* from) {
   return v;
 }
 
-// ---- One-dimensional transforms of six points 0, inf, a, -a, b, -b
+template <class Vec>
+HWY_INLINE Vec Times(float factor, Vec v) {
+  return hn::Mul(hn::Set(hn::DFromV<Vec>(), factor), v);
+}
+template <class Vec>
+HWY_INLINE Vec TimesPlus(float factor, Vec v, Vec w) {  // factor * v + w
+  return hn::MulAdd(hn::Set(hn::DFromV<Vec>(), factor), v, w);
+}
+
+// ---- One-dimensional transforms
+
+// F(5, 5) at 0, and at x and -x of four pairs. The points of a pair are the sum and the difference
+// of the terms with even and with odd powers of x.
+namespace of_columns {
+
+constexpr int kPairs = 4;
+constexpr double kX[kPairs] = {0.4375, 0.875, 1.5, 4};
+
+// Coefficients of z^0, z^2, .. of the polynomial whose zeros are all pairs but one.
+constexpr std::array<double, kPairs + 1> without(int pair) {
+  std::array<double, kPairs + 1> c{1};
+  for (int k = 0; k < kPairs; ++k) {
+    if (k == pair) continue;
+    const double square = kX[k] * kX[k];
+    for (int i = kPairs; i > 0; --i) c[i] = c[i - 1] - square * c[i];
+    c[0] *= -square;
+  }
+  return c;
+}
+struct Pair {
+  float x[kLaneKernel] = {};     // powers
+  float input[kPairs - 1] = {};  // without(this pair), whose last coefficient is 1
+  float kernel = 0;              // 1 / product of the differences from x to all other points
+};
+constexpr Pair pair(int k) {
+  const std::array<double, kPairs + 1> others = without(k);
+  Pair p;
+  double power = 1, value = 0, even = 1;
+  for (float& of : p.x) {
+    of = static_cast<float>(power);
+    power *= kX[k];
+  }
+  for (int i = 0; i < kPairs; ++i, even *= kX[k] * kX[k]) {
+    if (i < kPairs - 1) p.input[i] = static_cast<float>(others[i]);
+    value += others[i] * even;
+  }
+  p.kernel = static_cast<float>(1 / (2 * kX[k] * kX[k] * value));
+  return p;
+}
+constexpr Pair kTable[kPairs] = {pair(0), pair(1), pair(2), pair(3)};
+// of point 0
+constexpr std::array<double, kPairs + 1> kAll = without(kPairs);
+constexpr float kZero[kPairs] = {static_cast<float>(kAll[0]), static_cast<float>(kAll[1]),
+                                 static_cast<float>(kAll[2]), static_cast<float>(kAll[3])};
+constexpr float kKernelZero = static_cast<float>(1 / kAll[0]);
+
+// t = B1^T v
+HWY_INLINE void Input(const V* v, V* t) {
+  t[0] = TimesPlus(
+      kZero[0], v[0],
+      TimesPlus(kZero[1], v[2], TimesPlus(kZero[2], v[4], TimesPlus(kZero[3], v[6], v[8]))));
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const float* const c = kTable[k].input;
+    const V even = TimesPlus(c[0], v[2], TimesPlus(c[1], v[4], TimesPlus(c[2], v[6], v[8])));
+    const V odd = TimesPlus(c[0], v[1], TimesPlus(c[1], v[3], TimesPlus(c[2], v[5], v[7])));
+    t[2 * k + 1] = TimesPlus(kTable[k].x[1], odd, even);
+    t[2 * k + 2] = TimesPlus(-kTable[k].x[1], odd, even);
+  }
+}
+
+// v = B1 t
+HWY_INLINE void InputGradient(const V* t, V* v) {
+#pragma GCC unroll 8
+  for (int i = 0; i < kPairs; ++i) v[2 * i] = Times(kZero[i], t[0]);
+  v[8] = t[0];
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const float* const c = kTable[k].input;
+    const V even = hn::Add(t[2 * k + 1], t[2 * k + 2]);
+    const V odd = Times(kTable[k].x[1], hn::Sub(t[2 * k + 1], t[2 * k + 2]));
+#pragma GCC unroll 8
+    for (int i = 0; i < kPairs - 1; ++i) {
+      v[2 * i + 1] = k == 0 ? Times(c[i], odd) : TimesPlus(c[i], odd, v[2 * i + 1]);
+      v[2 * i + 2] = TimesPlus(c[i], even, v[2 * i + 2]);
+    }
+    v[7] = k == 0 ? odd : hn::Add(v[7], odd);
+    v[8] = hn::Add(v[8], even);
+  }
+}
+
+// y = A1^T t
+HWY_INLINE void Output(const V* t, V* y) {
+  y[0] = t[0];
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const float* const x = kTable[k].x;
+    const V even = hn::Add(t[2 * k + 1], t[2 * k + 2]);
+    const V odd = hn::Sub(t[2 * k + 1], t[2 * k + 2]);
+    y[0] = hn::Add(y[0], even);
+#pragma GCC unroll 8
+    for (int i = 1; i < kLaneTileHeight; ++i) {
+      const V part = i % 2 == 0 ? even : odd;
+      y[i] = k == 0 ? Times(x[i], part) : TimesPlus(x[i], part, y[i]);
+    }
+  }
+}
+
+// t = A1 y
+HWY_INLINE void OutputGradient(const V* y, V* t) {
+  t[0] = y[0];
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const float* const x = kTable[k].x;
+    const V even = TimesPlus(x[4], y[4], TimesPlus(x[2], y[2], y[0]));
+    const V odd = TimesPlus(x[3], y[3], Times(x[1], y[1]));
+    t[2 * k + 1] = hn::Add(even, odd);
+    t[2 * k + 2] = hn::Sub(even, odd);
+  }
+}
+
+// t = G1 g
+template <class Vec>
+HWY_INLINE void Kernel(const Vec* g, Vec* t) {
+  t[0] = Times(kKernelZero, g[0]);
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const Pair& p = kTable[k];
+    const Vec even = Times(p.kernel, TimesPlus(p.x[4], g[4], TimesPlus(p.x[2], g[2], g[0])));
+    const Vec odd = Times(p.kernel, TimesPlus(p.x[3], g[3], Times(p.x[1], g[1])));
+    t[2 * k + 1] = hn::Add(even, odd);
+    t[2 * k + 2] = hn::Sub(even, odd);
+  }
+}
+
+// g = G1^T t
+template <class Vec>
+HWY_INLINE void KernelGradient(const Vec* t, Vec* g) {
+  g[0] = Times(kKernelZero, t[0]);
+#pragma GCC unroll 8
+  for (int k = 0; k < kPairs; ++k) {
+    const Pair& p = kTable[k];
+    const Vec even = Times(p.kernel, hn::Add(t[2 * k + 1], t[2 * k + 2]));
+    const Vec odd = Times(p.kernel, hn::Sub(t[2 * k + 1], t[2 * k + 2]));
+    g[0] = hn::Add(g[0], even);
+#pragma GCC unroll 8
+    for (int i = 1; i < kLaneKernel; ++i) {
+      const Vec part = i % 2 == 0 ? even : odd;
+      g[i] = k == 0 ? Times(p.x[i], part) : TimesPlus(p.x[i], part, g[i]);
+    }
+  }
+}
+
+}  // namespace of_columns
+
+// F(2, 5) at 0, infinity, a, -a, b and -b.
+namespace of_rows {
 
 constexpr float kA = 0.625F, kB = 1.5F;
 constexpr float kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB, kA4 = kA2 * kA2,
@@ -60,17 +219,8 @@ constexpr float kKernelInf = static_cast<float>(1.0 / kA);
 constexpr float kKernelA = static_cast<float>(1.0 / (2.0 * kA2 * (kA2 - kB2)));
 constexpr float kKernelB = static_cast<float>(1.0 / (2.0 * kB2 * (kB2 - kA2)));
 
-template <class Vec>
-HWY_INLINE Vec Times(float factor, Vec v) {
-  return hn::Mul(hn::Set(hn::DFromV<Vec>(), factor), v);
-}
-template <class Vec>
-HWY_INLINE Vec TimesPlus(float factor, Vec v, Vec w) {  // factor * v + w
-  return hn::MulAdd(hn::Set(hn::DFromV<Vec>(), factor), v, w);
-}
-
-// t = B^T v
-HWY_INLINE void InputPoints(const V* v, V* t) {
+// t = B2^T v
+HWY_INLINE void Input(const V* v, V* t) {
   const V even_a = TimesPlus(-kB2, v[2], v[4]), odd_a = Times(kA, TimesPlus(-kB2, v[1], v[3]));
   const V even_b = TimesPlus(-kA2, v[2], v[4]), odd_b = Times(kB, TimesPlus(-kA2, v[1], v[3]));
   t[0] = TimesPlus(kProduct, v[0], TimesPlus(-kSum, v[2], v[4]));
@@ -81,7 +231,7 @@ HWY_INLINE void InputPoints(const V* v, V* t) {
   t[5] = hn::Sub(even_b, odd_b);
 }
 
-// v = B t
+// v = B2 t
 HWY_INLINE void InputGradient(const V* t, V* v) {
   const V even_a = hn::Add(t[2], t[3]), odd_a = Times(kA, hn::Sub(t[2], t[3]));
   const V even_b = hn::Add(t[4], t[5]), odd_b = Times(kB, hn::Sub(t[4], t[5]));
@@ -93,16 +243,16 @@ HWY_INLINE void InputGradient(const V* t, V* v) {
   v[5] = t[1];
 }
 
-// y = A^T t
-HWY_INLINE void Outputs(const V* t, V* y) {
+// y = A2^T t
+HWY_INLINE void Output(const V* t, V* y) {
   const V even_a = hn::Add(t[2], t[3]), odd_a = hn::Sub(t[2], t[3]);
   const V even_b = hn::Add(t[4], t[5]), odd_b = hn::Sub(t[4], t[5]);
   y[0] = hn::Add(t[0], hn::Add(even_a, even_b));
   y[1] = TimesPlus(kA, hn::Add(t[1], odd_a), Times(kB, odd_b));
 }
 
-// t = A y, for the second of two values of y times a.
-HWY_INLINE void OutputGradientPoints(V first, V second_a, V* t) {
+// t = A2 y, for the second of two values of y times a.
+HWY_INLINE void OutputGradient(V first, V second_a, V* t) {
   const V second_b = Times(kB / kA, second_a);
   t[0] = first;
   t[1] = second_a;
@@ -112,9 +262,9 @@ HWY_INLINE void OutputGradientPoints(V first, V second_a, V* t) {
   t[5] = hn::Sub(first, second_b);
 }
 
-// t = G g
+// t = G2 g
 template <class Vec>
-HWY_INLINE void KernelPoints(const Vec* g, Vec* t) {
+HWY_INLINE void Kernel(const Vec* g, Vec* t) {
   const Vec even_a = Times(kKernelA, TimesPlus(kA4, g[4], TimesPlus(kA2, g[2], g[0])));
   const Vec odd_a = Times(kKernelA, TimesPlus(kA3, g[3], Times(kA, g[1])));
   const Vec even_b = Times(kKernelB, TimesPlus(kB4, g[4], TimesPlus(kB2, g[2], g[0])));
@@ -127,7 +277,7 @@ HWY_INLINE void KernelPoints(const Vec* g, Vec* t) {
   t[5] = hn::Sub(even_b, odd_b);
 }
 
-// g = G^T t
+// g = G2^T t
 template <class Vec>
 HWY_INLINE void KernelGradient(const Vec* t, Vec* g) {
   const Vec even_a = Times(kKernelA, hn::Add(t[2], t[3]));
@@ -141,18 +291,20 @@ HWY_INLINE void KernelGradient(const Vec* t, Vec* g) {
   g[4] = TimesPlus(kA4, even_a, TimesPlus(kB4, even_b, Times(kKernelInf, t[1])));
 }
 
+}  // namespace of_rows
+
 // ---- Transforms of inputs and outputs
 
-void InputColumns(const std::array<const float*, kLanePoints>& rows, std::int64_t n, float* to,
+void InputColumns(const std::array<const float*, kLaneRows>& rows, std::int64_t n, float* to,
                   std::int64_t to_stride) {
   const D d;
   for (std::int64_t e = 0; e < n * kLanes; e += kLanes) {
-    V v[kPoints], t[kPoints];
-#pragma GCC unroll 8
-    for (int i = 0; i < kPoints; ++i) v[i] = LoadOnce(rows[i] + e);
-    InputPoints(v, t);
-#pragma GCC unroll 8
-    for (int p = 0; p < kPoints; ++p) hn::Store(t[p], d, to + p * to_stride * kLanes + e);
+    V v[kColumnPoints], t[kColumnPoints];
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumnPoints; ++i) v[i] = LoadOnce(rows[i] + e);
+    of_columns::Input(v, t);
+#pragma GCC unroll 16
+    for (int p = 0; p < kColumnPoints; ++p) hn::Store(t[p], d, to + p * to_stride * kLanes + e);
   }
 }
 
@@ -160,14 +312,14 @@ void InputPointRows(const float* from, std::int64_t tiles, std::int64_t channels
                     std::int64_t pair_stride) {
   const D d;
   for (std::int64_t t = 0; t < tiles; ++t) {
-    const float* in = from + t * kLaneTileOutputs * channels * kLanes;
+    const float* in = from + t * kLaneTileWidth * channels * kLanes;
     for (std::int64_t c = 0; c < channels; ++c, in += kLanes, to += 2 * kLanes) {
-      V v[kPoints], points[kPoints];
+      V v[kRowPoints], points[kRowPoints];
 #pragma GCC unroll 8
-      for (int i = 0; i < kPoints; ++i) v[i] = LoadOnce(in + i * channels * kLanes);
-      InputPoints(v, points);
+      for (int i = 0; i < kRowPoints; ++i) v[i] = LoadOnce(in + i * channels * kLanes);
+      of_rows::Input(v, points);
 #pragma GCC unroll 8
-      for (int p = 0; p < kPoints; ++p) {
+      for (int p = 0; p < kRowPoints; ++p) {
         hn::Store(points[p], d, to + (p / 2 * pair_stride + p % 2) * kLanes);
       }
     }
@@ -177,60 +329,44 @@ void InputPointRows(const float* from, std::int64_t tiles, std::int64_t channels
 void OutputColumns(const LaneOutputColumns& c) {
   const D d;
   const float* from = c.from;
-  float* first = c.first;
-  float* second = c.second;
+  float* to = c.to;
   for (std::int64_t x = 0; x < c.width; ++x) {
-    for (std::int64_t o = 0; o < c.channels; ++o, from += kLanes, first += kLanes) {
-      V t[kPoints], y[2];
-#pragma GCC unroll 8
-      for (int p = 0; p < kPoints; ++p) t[p] = LoadOnce(from + p * c.stride * kLanes);
-      Outputs(t, y);
+    for (std::int64_t o = 0; o < c.channels; ++o, from += kLanes, to += kLanes) {
+      V t[kColumnPoints], y[kLaneTileHeight];
+#pragma GCC unroll 16
+      for (int p = 0; p < kColumnPoints; ++p) t[p] = LoadOnce(from + p * c.stride * kLanes);
+      of_columns::Output(t, y);
       const V bias = hn::Set(d, c.bias == nullptr ? 0.0F : c.bias[o]);
-      hn::Store(hn::Add(y[0], bias), d, first);
-      if (second == nullptr) continue;
-      hn::Store(hn::Add(y[1], bias), d, second);
-      second += kLanes;
+#pragma GCC unroll 8
+      for (int i = 0; i < kLaneTileHeight; ++i) {
+        if (i < c.rows) hn::Store(hn::Add(y[i], bias), d, to + i * c.to_stride * kLanes);
+      }
     }
   }
 }
 
-// Odd columns are multiplied by a, for OutputGradientPoints() of pairs of columns.
-template <class Combine>
-HWY_INLINE void ForGradients(const LaneGradientRows& rows, float* HWY_RESTRICT to,
-                             const Combine& combine) {
+void GradientColumns(const LaneGradientRows& rows, float* to, std::int64_t to_stride) {
   const D d;
-  const std::int64_t width = rows.width, channels = rows.channels;
-  const std::int64_t gap = (lane_gradient_stride(channels) - channels) * kLanes;
-  std::int64_t e = 0;
-  for (std::int64_t x = 0; x < width; ++x, to += gap) {
-    const float factor = x % 2 == 0 ? 1.0F : kA;
-    for (std::int64_t c = 0; c < channels; ++c, e += kLanes, to += kLanes) {
-      hn::Store(Times(factor, combine(e)), d, to);
+  const float* from = rows.from;
+  const std::int64_t gap = (lane_gradient_stride(rows.channels) - rows.channels) * kLanes;
+  for (std::int64_t x = 0; x < rows.width; ++x, to += gap) {
+    const V factor = hn::Set(d, x % 2 == 0 ? 1.0F : of_rows::kA);
+    for (std::int64_t c = 0; c < rows.channels; ++c, from += kLanes, to += kLanes) {
+      V y[kLaneTileHeight], t[kColumnPoints];
+#pragma GCC unroll 8
+      for (int i = 0; i < kLaneTileHeight; ++i) {
+        y[i] = i < rows.rows ? hn::Mul(factor, hn::Load(d, from + i * rows.stride * kLanes))
+                             : hn::Zero(d);
+      }
+      of_columns::OutputGradient(y, t);
+#pragma GCC unroll 16
+      for (int p = 0; p < kColumnPoints; ++p) hn::Store(t[p], d, to + p * to_stride * kLanes);
     }
-  }
-}
-
-void GradientColumns(int point, const LaneGradientRows& rows, float* to) {
-  constexpr float kFactors[] = {0, kA, kA, -kA, kB, -kB};
-  const D d;
-  const float* HWY_RESTRICT first = rows.first;
-  const float* HWY_RESTRICT second = rows.second;
-  const V factor = hn::Set(d, kFactors[point]);
-  if (point == 1) {  // infinity: the second row only
-    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR {
-      return second == nullptr ? hn::Zero(d) : hn::Mul(factor, hn::Load(d, second + e));
-    });
-  } else if (point == 0 || second == nullptr) {
-    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR { return hn::Load(d, first + e); });
-  } else {
-    ForGradients(rows, to, [=](std::int64_t e) HWY_ATTR {
-      return hn::MulAdd(factor, hn::Load(d, second + e), hn::Load(d, first + e));
-    });
   }
 }
 
 void GradientInputColumns(const LaneGradientColumns& c) {
-  constexpr int kShared = kPoints - kLaneTileOutputs;  // rows shared with the next tiles
+  constexpr int kShared = kColumnPoints - kLaneTileHeight;  // rows shared with the next tiles
   const D d;
   for (std::int64_t e = 0; e < c.n * kLanes; e += kLanes) {
     const auto inside = [&](std::int64_t r) { return r >= 0 && r < c.height; };
@@ -241,19 +377,20 @@ void GradientInputColumns(const LaneGradientColumns& c) {
       sum[i] = c.add_to_first && inside(c.top + i) ? hn::Load(d, row(c.top + i)) : hn::Zero(d);
     }
     std::int64_t r = c.top;
-    for (std::int64_t t = 0; t < c.tiles; ++t, r += kLaneTileOutputs) {
-      V points[kPoints], v[kPoints];
-#pragma GCC unroll 8
-      for (int p = 0; p < kPoints; ++p) {
+    for (std::int64_t t = 0; t < c.tiles; ++t, r += kLaneTileHeight) {
+      V points[kColumnPoints], v[kColumnPoints];
+#pragma GCC unroll 16
+      for (int p = 0; p < kColumnPoints; ++p) {
         points[p] = LoadOnce(c.from + (t * c.tile_stride + p * c.point_stride) * kLanes + e);
       }
-      InputGradient(points, v);
-      if (inside(r)) hn::Store(hn::Add(sum[0], v[0]), d, row(r));
-      if (inside(r + 1)) hn::Store(hn::Add(sum[1], v[1]), d, row(r + 1));
-      sum[0] = hn::Add(sum[2], v[2]);
-      sum[1] = hn::Add(sum[3], v[3]);
-      sum[2] = v[4];
-      sum[3] = v[5];
+      of_columns::InputGradient(points, v);
+#pragma GCC unroll 8
+      for (int i = 0; i < kLaneTileHeight; ++i) {
+        if (i < kShared) v[i] = hn::Add(v[i], sum[i]);
+        if (inside(r + i)) hn::Store(v[i], d, row(r + i));
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < kShared; ++i) sum[i] = v[kLaneTileHeight + i];
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kShared; ++i) {
@@ -286,10 +423,10 @@ struct OutputKernel {
   template <int kOut>
   static void Run(const LaneOutputs& row, std::int64_t first_out) {
     for (std::int64_t tile = 0; tile < row.tiles; ++tile) {
-      V sum[kOut][kPoints];
+      V sum[kOut][kRowPoints];
       Multiply(row, first_out, tile, sum);
       float* HWY_RESTRICT out =
-          row.out + (kLaneTileOutputs * tile * row.out_channels + first_out) * kLanes;
+          row.out + (kLaneTileWidth * tile * row.out_channels + first_out) * kLanes;
 #pragma GCC unroll 8
       for (int o = 0; o < kOut; ++o) {
         Store(sum[o], out + o * kLanes, out + (row.out_channels + o) * kLanes);
@@ -300,7 +437,7 @@ struct OutputKernel {
  private:
   template <int kOut>
   static HWY_INLINE void Multiply(const LaneOutputs& row, std::int64_t first_out, std::int64_t tile,
-                                  V (&sum)[kOut][kPoints]) {
+                                  V (&sum)[kOut][kRowPoints]) {
     const D d;
 #pragma GCC unroll 8
     for (int o = 0; o < kOut; ++o) {
@@ -309,7 +446,7 @@ struct OutputKernel {
     }
     const std::int64_t pair = row.pair_stride * kLanes;
     const float* HWY_RESTRICT in = row.input + tile * row.in_channels * 2 * kLanes;
-    const float* HWY_RESTRICT w = row.kernels + first_out * row.in_channels * kPoints;
+    const float* HWY_RESTRICT w = row.kernels + first_out * row.in_channels * kRowPoints;
     for (std::int64_t c = 0; c < row.in_channels; ++c) {
 #pragma GCC unroll 8
       for (int i = 0; i < kPassPoints; ++i) {
@@ -321,7 +458,7 @@ struct OutputKernel {
         }
       }
       in += 2 * kLanes;
-      w += kPoints * kOut;
+      w += kRowPoints * kOut;
     }
   }
 
@@ -329,13 +466,14 @@ struct OutputKernel {
     const D d;
     V y[2];
     if (kPasses == 1) {
-      Outputs(t, y);
+      of_rows::Output(t, y);
     } else if (kPass == 0) {
       y[0] = hn::Add(t[0], hn::Add(t[2], t[3]));
-      y[1] = Times(kA, hn::Sub(t[2], t[3]));
+      y[1] = Times(of_rows::kA, hn::Sub(t[2], t[3]));
     } else {
       y[0] = hn::Add(hn::Load(d, first), hn::Add(t[4], t[5]));
-      y[1] = TimesPlus(kB, hn::Sub(t[4], t[5]), TimesPlus(kA, t[1], hn::Load(d, second)));
+      y[1] = TimesPlus(of_rows::kB, hn::Sub(t[4], t[5]),
+                       TimesPlus(of_rows::kA, t[1], hn::Load(d, second)));
     }
     hn::Store(y[0], d, first);
     hn::Store(y[1], d, second);
@@ -352,12 +490,12 @@ struct InputGradientKernel {
   template <int kIn>
   static void Run(const LaneInputGradients& row, std::int64_t first_in) {
     for (std::int64_t tile = 0; tile < row.tiles; ++tile) {
-      V sum[kIn][kPoints];
+      V sum[kIn][kRowPoints];
       Multiply(row, first_in, tile, sum);
       float* HWY_RESTRICT to =
-          row.to + (kLaneTileOutputs * tile * row.in_channels + first_in) * kLanes;
+          row.to + (kLaneTileWidth * tile * row.in_channels + first_in) * kLanes;
       // The tile before, or the first pass, has written these.
-      const int written = kPass > 0 ? kPoints : tile > 0 ? kPoints - kLaneTileOutputs : 0;
+      const int written = kPass > 0 ? kRowPoints : tile > 0 ? kRowPoints - kLaneTileWidth : 0;
 #pragma GCC unroll 8
       for (int c = 0; c < kIn; ++c) Store(sum[c], to + c * kLanes, row.in_channels, written);
     }
@@ -366,19 +504,19 @@ struct InputGradientKernel {
  private:
   template <int kIn>
   static HWY_INLINE void Multiply(const LaneInputGradients& row, std::int64_t first_in,
-                                  std::int64_t tile, V (&sum)[kIn][kPoints]) {
+                                  std::int64_t tile, V (&sum)[kIn][kRowPoints]) {
     const D d;
 #pragma GCC unroll 8
     for (int c = 0; c < kIn; ++c) {
 #pragma GCC unroll 8
-      for (int p = 0; p < kPoints; ++p) sum[c][p] = hn::Zero(d);
+      for (int p = 0; p < kRowPoints; ++p) sum[c][p] = hn::Zero(d);
     }
     const std::int64_t pixel = lane_gradient_stride(row.out_channels) * kLanes;
     const float* HWY_RESTRICT dy = row.dy + tile * 2 * pixel;
-    const float* HWY_RESTRICT w = row.kernels + first_in * row.out_channels * kPoints;
+    const float* HWY_RESTRICT w = row.kernels + first_in * row.out_channels * kRowPoints;
     for (std::int64_t o = 0; o < row.out_channels; ++o) {
-      V points[kPoints];
-      OutputGradientPoints(LoadOnce(dy), LoadOnce(dy + pixel), points);
+      V points[kRowPoints];
+      of_rows::OutputGradient(LoadOnce(dy), LoadOnce(dy + pixel), points);
 #pragma GCC unroll 8
       for (int i = 0; i < kPassPoints; ++i) {
         const int p = point_of(kPass, i);
@@ -388,17 +526,17 @@ struct InputGradientKernel {
         }
       }
       dy += kLanes;
-      w += kPoints * kIn;
+      w += kRowPoints * kIn;
     }
   }
 
   // Points of other passes are 0.
   static HWY_INLINE void Store(const V* t, float* to, std::int64_t channels, int written) {
     const D d;
-    V v[kPoints];
-    InputGradient(t, v);
+    V v[kRowPoints];
+    of_rows::InputGradient(t, v);
 #pragma GCC unroll 8
-    for (int i = 0; i < kPoints; ++i) {
+    for (int i = 0; i < kRowPoints; ++i) {
       float* at = to + i * channels * kLanes;
       if (i < written) v[i] = hn::Add(v[i], hn::Load(d, at));
       hn::Store(v[i], d, at);
@@ -423,19 +561,13 @@ struct WeightKernel {
   static void Run(const WeightPair& pair, std::int64_t first_in) {
     const D d;
     const LaneWeightSums& row = pair.row;
-    const std::int64_t point_floats = row.out_channels * row.in_channels * kLanes;
-    float* const sums = row.sums + 2 * kPair * point_floats +
-                        (pair.first_out * row.in_channels + first_in) * kLanes;
-    const auto at = [&](int p, int o, int c) HWY_ATTR {
-      return sums + p * point_floats + (o * row.in_channels + c) * kLanes;
-    };
     V sum[2][kOut][kIn];
 #pragma GCC unroll 8
     for (int p = 0; p < 2; ++p) {
 #pragma GCC unroll 8
       for (int o = 0; o < kOut; ++o) {
 #pragma GCC unroll 8
-        for (int c = 0; c < kIn; ++c) sum[p][o][c] = hn::Load(d, at(p, o, c));
+        for (int c = 0; c < kIn; ++c) sum[p][o][c] = hn::Zero(d);
       }
     }
     const float* HWY_RESTRICT in = row.input + (kPair * row.pair_stride + first_in * 2) * kLanes;
@@ -446,17 +578,46 @@ struct WeightKernel {
       in += 2 * row.in_channels * kLanes;
       dy += 2 * pixel;
     }
-#pragma GCC unroll 8
+    V vectors[2 * kOut * kIn];
+#pragma GCC unroll 32
+    for (int i = 0; i < 2 * kOut * kIn; ++i) {
+      vectors[i] = sum[i / (kOut * kIn)][i / kIn % kOut][i % kIn];
+    }
+    float of_lanes[2 * kOut * kIn];
+    SumLanesOf(vectors, of_lanes);
+    const std::int64_t point = row.out_channels * row.in_channels;
+    float* const sums = row.sums + 2 * kPair * point + pair.first_out * row.in_channels + first_in;
     for (int p = 0; p < 2; ++p) {
-#pragma GCC unroll 8
       for (int o = 0; o < kOut; ++o) {
-#pragma GCC unroll 8
-        for (int c = 0; c < kIn; ++c) hn::Store(sum[p][o][c], d, at(p, o, c));
+        for (int c = 0; c < kIn; ++c) {
+          sums[p * point + o * row.in_channels + c] += of_lanes[(p * kOut + o) * kIn + c];
+        }
       }
     }
   }
 
  private:
+  template <int kVectors>
+  static HWY_INLINE void SumLanesOf(const V (&vectors)[kVectors], float (&to)[kVectors]) {
+    const D d;
+#pragma GCC unroll 32
+    for (int first = 0; first < kVectors; first += kLanes) {
+      V rows[kLanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) {
+        rows[i] = first + i < kVectors ? vectors[first + i] : hn::Zero(d);
+      }
+      const V sums = SumsOfRows(d, rows);
+      if (first + kLanes <= kVectors) {
+        hn::StoreU(sums, d, to + first);
+      } else {
+        HWY_ALIGN float some[kLanes];
+        hn::Store(sums, d, some);
+        std::copy_n(some, kVectors - first, to + first);
+      }
+    }
+  }
+
   template <int kIn>
   static HWY_INLINE void AddTile(const float* HWY_RESTRICT in, const float* HWY_RESTRICT dy,
                                  std::int64_t pixel, V (&sum)[2][kOut][kIn]) {
@@ -470,7 +631,7 @@ struct WeightKernel {
     for (int o = 0; o < kOut; ++o) {
       V first = LoadOnce(dy + o * kLanes);
       V second = LoadOnce(dy + pixel + o * kLanes);
-      if (kPair == 2) second = Times(kB / kA, second);
+      if (kPair == 2) second = Times(of_rows::kB / of_rows::kA, second);
       if (kPair > 0) {
         const V of_both = hn::Add(first, second);
         second = hn::Sub(first, second);
@@ -501,23 +662,23 @@ void AddWeightSumsRow(const LaneWeightSums& row) {
 
 // ---- Kernels
 
-// Applies `transform` from kIn to kOut values to columns, then rows, of n arrays [kIn, kIn]. `to`
-// may be `from`.
-template <int kIn, int kOut, class Transform>
+// Applies `columns`, from kRowsIn to kRowsOut values, then `rows`, from kIn to kOut values,
+// to each of n arrays [kRowsIn, kIn]. `to` may be `from`.
+template <int kRowsIn, int kIn, int kRowsOut, int kOut, class Columns, class Rows>
 HWY_INLINE void TransformKernels(const float* from, std::int64_t n, float* to,
-                                 const Transform& transform) {
+                                 const Columns& columns, const Rows& rows) {
   for_lanes(n, [&](auto d, std::int64_t e) HWY_ATTR {
     using Vec = hn::Vec<decltype(d)>;
-    Vec half[kOut][kIn];
+    Vec half[kRowsOut][kIn];
     for (int j = 0; j < kIn; ++j) {
-      Vec in[kIn], out[kOut];
-      for (int i = 0; i < kIn; ++i) in[i] = hn::LoadU(d, from + (i * kIn + j) * n + e);
-      transform(in, out);
-      for (int i = 0; i < kOut; ++i) half[i][j] = out[i];
+      Vec in[kRowsIn], out[kRowsOut];
+      for (int i = 0; i < kRowsIn; ++i) in[i] = hn::LoadU(d, from + (i * kIn + j) * n + e);
+      columns(in, out);
+      for (int i = 0; i < kRowsOut; ++i) half[i][j] = out[i];
     }
-    for (int i = 0; i < kOut; ++i) {
+    for (int i = 0; i < kRowsOut; ++i) {
       Vec out[kOut];
-      transform(half[i], out);
+      rows(half[i], out);
       for (int j = 0; j < kOut; ++j) hn::StoreU(out[j], d, to + (i * kOut + j) * n + e);
     }
   });
@@ -526,15 +687,16 @@ HWY_INLINE void TransformKernels(const float* from, std::int64_t n, float* to,
 void KernelPointsOf(float* taps, std::int64_t summed, std::int64_t channels, float* to) {
   const std::int64_t n = summed * channels;
   float* const points = taps + kLaneKernel * kLaneKernel * n;
-  TransformKernels<kLaneKernel, kPoints>(
-      taps, n, points, [](const auto* g, auto* t) HWY_ATTR { KernelPoints(g, t); });
+  TransformKernels<kLaneKernel, kLaneKernel, kColumnPoints, kRowPoints>(
+      taps, n, points, [](const auto* g, auto* t) HWY_ATTR { of_columns::Kernel(g, t); },
+      [](const auto* g, auto* t) HWY_ATTR { of_rows::Kernel(g, t); });
   const std::int64_t groups = (channels + kMaxChannels - 1) / kMaxChannels;
-  for (std::int64_t row = 0; row < kPoints; ++row) {
+  for (std::int64_t row = 0; row < kColumnPoints; ++row) {
     for (std::int64_t g = 0; g < groups; ++g) {
       const std::int64_t begin = channels * g / groups, end = channels * (g + 1) / groups;
       for (std::int64_t k = 0; k < summed; ++k) {
-        for (std::int64_t p = 0; p < kPoints; ++p) {
-          const float* from = points + (row * kPoints + p) * n + k * channels;
+        for (std::int64_t p = 0; p < kRowPoints; ++p) {
+          const float* from = points + (row * kRowPoints + p) * n + k * channels;
           for (std::int64_t c = begin; c < end; ++c) *to++ = from[c];
         }
       }
@@ -543,8 +705,9 @@ void KernelPointsOf(float* taps, std::int64_t summed, std::int64_t channels, flo
 }
 
 void KernelGradientsOf(float* points, std::int64_t n) {
-  TransformKernels<kPoints, kLaneKernel>(
-      points, n, points, [](const auto* t, auto* g) HWY_ATTR { KernelGradient(t, g); });
+  TransformKernels<kColumnPoints, kRowPoints, kLaneKernel, kLaneKernel>(
+      points, n, points, [](const auto* t, auto* g) HWY_ATTR { of_columns::KernelGradient(t, g); },
+      [](const auto* t, auto* g) HWY_ATTR { of_rows::KernelGradient(t, g); });
 }
 
 }  // namespace lab::simd::HWY_NAMESPACE
@@ -564,8 +727,8 @@ HWY_EXPORT(GradientInputColumns);
 HWY_EXPORT(KernelPointsOf);
 HWY_EXPORT(KernelGradientsOf);
 
-void lane_input_columns(const std::array<const float*, kLanePoints>& rows, std::int64_t n,
-                        float* to, std::int64_t to_stride) {
+void lane_input_columns(const std::array<const float*, kLaneRows>& rows, std::int64_t n, float* to,
+                        std::int64_t to_stride) {
   HWY_DYNAMIC_DISPATCH(InputColumns)(rows, n, to, to_stride);
 }
 
@@ -582,8 +745,8 @@ void lane_output_columns(const LaneOutputColumns& columns) {
   HWY_DYNAMIC_DISPATCH(OutputColumns)(columns);
 }
 
-void lane_gradient_columns(int point, const LaneGradientRows& rows, float* to) {
-  HWY_DYNAMIC_DISPATCH(GradientColumns)(point, rows, to);
+void lane_gradient_columns(const LaneGradientRows& rows, float* to, std::int64_t to_stride) {
+  HWY_DYNAMIC_DISPATCH(GradientColumns)(rows, to, to_stride);
 }
 
 void add_lane_weight_sums(const LaneWeightSums& row) {

@@ -34,25 +34,24 @@ ConvolutionLanes::ForwardMemory ConvolutionLanes::carve_forward(Scratch scratch)
 ConvolutionLanes::BackwardMemory ConvolutionLanes::carve_backward(Scratch scratch) const {
   ScratchCursor cursor(scratch);
   BackwardMemory m;
-  const bool winograd_sums = algorithms_.weight_gradient == LaneAlgorithm::Winograd;
-  if (winograd_sums || algorithms_.input_gradient == LaneAlgorithm::Winograd) {
+  if (winograd_weights() || algorithms_.input_gradient == LaneAlgorithm::Winograd) {
     m.winograd = winograd_.take_backward(cursor);
   }
   if (algorithms_.input_gradient == LaneAlgorithm::Direct) {
     m.dy_plane = cursor.take<float>(plane_of(rotated(shape_)).floats());
     m.packed = cursor.take<float>(shape_.weights());
   }
-  if (!winograd_sums) m.plane = take_plane(cursor);
-  m.sums =
-      winograd_sums ? m.winograd.sums : cursor.take<float>(weight_sums() * simd::image_lanes());
+  if (!winograd_weights()) {
+    m.plane = take_plane(cursor);
+    m.sums = cursor.take<float>(weight_sums() * simd::image_lanes());
+  }
   m.pixel_sums = cursor.take<double>(shape_.out_c * simd::image_lanes());
   m.bytes = cursor.used_bytes();
   return m;
 }
 
 std::int64_t ConvolutionLanes::weight_sums() const {
-  return algorithms_.weight_gradient == LaneAlgorithm::Winograd ? winograd_.points()
-                                                                : shape_.weights();
+  return winograd_weights() ? winograd_.points() : shape_.weights();
 }
 
 std::int64_t ConvolutionLanes::weight_sum_bytes() const {
@@ -82,7 +81,7 @@ void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
   }
   const BackwardMemory m = carve_backward(scratch);
   const bool winograd_input = algorithms_.input_gradient == LaneAlgorithm::Winograd;
-  if (winograd_input || algorithms_.weight_gradient == LaneAlgorithm::Winograd) {
+  if (winograd_input || winograd_weights()) {
     winograd_.begin(m.winograd, winograd_input ? weight_.value : nullptr);
   }
   clear(m.plane, plane_of(shape_).floats());
@@ -94,7 +93,11 @@ void ConvolutionLanes::begin(Direction direction, Scratch scratch) const {
 
 void ConvolutionLanes::begin_part(Scratch scratch) const {
   const BackwardMemory m = carve_backward(scratch);
-  std::fill_n(m.sums, weight_sums() * simd::image_lanes(), 0.0F);
+  if (winograd_weights()) {
+    winograd_.clear_sums(m.winograd);
+  } else {
+    std::fill_n(m.sums, weight_sums() * simd::image_lanes(), 0.0F);
+  }
   std::fill_n(m.pixel_sums, shape_.out_c * simd::image_lanes(), 0.0);
 }
 
@@ -116,14 +119,13 @@ void ConvolutionLanes::forward(float* x, float* y, Scratch scratch) const {
 void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scratch scratch) const {
   const BackwardMemory m = carve_backward(scratch);
   simd::add_pixel_sums(dy, shape_.out_pixels(), shape_.out_c, m.pixel_sums);
-  const bool winograd_weights = algorithms_.weight_gradient == LaneAlgorithm::Winograd;
   const bool winograd_input =
       dx != nullptr && algorithms_.input_gradient == LaneAlgorithm::Winograd;
-  if (winograd_weights || winograd_input) {
-    winograd_.backward(m.winograd, winograd_weights ? x : nullptr, dy,
+  if (winograd_weights() || winograd_input) {
+    winograd_.backward(m.winograd, winograd_weights() ? x : nullptr, dy,
                        winograd_input ? dx : nullptr);
   }
-  if (!winograd_weights) {
+  if (!winograd_weights()) {
     add_weight_gradient(shape_, plane(x, m.plane), dy, {0, shape_.out_h}, m.sums);
   }
   if (dx == nullptr || winograd_input) return;
@@ -135,7 +137,11 @@ void ConvolutionLanes::backward(const float* x, const float* dy, float* dx, Scra
 void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
   const BackwardMemory m = carve_backward(scratch);
   const Sums to = sums_in(sums);
-  simd::sum_lanes(m.sums, to.weight_grad, weight_sums());
+  if (winograd_weights()) {
+    std::copy_n(m.winograd.sums, weight_sums(), to.weight_grad);
+  } else {
+    simd::sum_lanes(m.sums, to.weight_grad, weight_sums());
+  }
   const std::int64_t lanes = simd::image_lanes();
   for (std::int64_t c = 0; c < shape_.out_c; ++c) {
     to.bias_grad[c] =
@@ -145,7 +151,7 @@ void ConvolutionLanes::end_part(Scratch scratch, Scratch sums) const {
 
 void ConvolutionLanes::finish(Scratch first, std::int64_t stride_bytes, std::int64_t parts) const {
   const Sums m = sums_in(first);
-  if (algorithms_.weight_gradient == LaneAlgorithm::Winograd) {
+  if (winograd_weights()) {
     simd::sum_arrays(m.weight_grad, parts, stride_bytes / 4, m.weight_grad, weight_sums());
     winograd_.weight_gradient(m.weight_grad, weight_.grad);
   } else {

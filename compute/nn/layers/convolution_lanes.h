@@ -1,5 +1,5 @@
 #pragma once
-// Convolution on blocks of interleaved images, by definition or by Winograd's F(2x2, 5x5).
+// Convolution on blocks of interleaved images, by definition or by Winograd's F(5x2, 5x5).
 #include <optional>
 
 #include "compute/kernels/convolution/lane_convolution.h"
@@ -58,6 +58,7 @@ class ConvolutionLanes final : public LaneOp {
   ForwardMemory carve_forward(Scratch scratch) const;
   BackwardMemory carve_backward(Scratch scratch) const;
   float* take_plane(ScratchCursor& cursor) const;
+  bool winograd_weights() const { return algorithms_.weight_gradient == LaneAlgorithm::Winograd; }
   // Values that the weights' gradient is computed from: the weights' or, for Winograd, their
   // points'.
   std::int64_t weight_sums() const;

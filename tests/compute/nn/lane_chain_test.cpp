@@ -97,9 +97,9 @@ TEST(LaneChain, MatchesFloat64) {
 TEST(LaneChain, MatchesFloat64WithWinograd) {
   using namespace lab::test;
   const auto chain = [] {
-    NetworkPlan p("test", {1, 6, 4}, WeightInit::FanInUniform);
-    auto x = p.convolution(p.input(), p.declare_convolution("a", 1, 3, 1), {});
-    x = p.convolution(x, p.declare_convolution("b", 3, 8, 5), {.padding = 1});
+    NetworkPlan p("test", {1, 11, 7}, WeightInit::FanInUniform);
+    auto x = p.convolution(p.input(), p.declare_convolution("a", 1, 4, 1), {});
+    x = p.convolution(x, p.declare_convolution("b", 4, 12, 5), {.padding = 1});
     x = p.flatten(x);
     p.linear(x, p.declare_linear("end", p.shape_of(x).size(), 3));
     return p;
@@ -117,9 +117,9 @@ TEST(LaneChain, MatchesFloat64WithWinograd) {
   expect_matches_reference(
       chain,
       [](const Weights& w, const Images& in) {
-        Images x = convolution(in, w.at("a.weight"), w.at("a.bias"), {.out = 3});
+        Images x = convolution(in, w.at("a.weight"), w.at("a.bias"), {.out = 4});
         x = convolution(x, w.at("b.weight"), w.at("b.bias"),
-                        {.out = 8, .kernel = 5, .stride = 1, .padding = 1});
+                        {.out = 12, .kernel = 5, .stride = 1, .padding = 1});
         return linear(x, w.at("end.weight"), w.at("end.bias"), 3);
       },
       17);

@@ -148,6 +148,15 @@ void LanesToImages(const float* block, const ImageRuns<float>& runs, bool accumu
   }
 }
 
+void TransposeVectors(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
+  const D d;
+  for (std::int64_t c = 0; c < columns; ++c, from += kLanes) {
+    for (std::int64_t r = 0; r < rows; ++r, to += kLanes) {
+      hn::Store(hn::Load(d, from + r * columns * kLanes), d, to);
+    }
+  }
+}
+
 void SumLanes(const float* block, float* sums, std::int64_t n) {
   const D d;
   std::int64_t e = 0;
@@ -169,6 +178,7 @@ namespace lab::simd {
 HWY_EXPORT(Lanes);
 HWY_EXPORT(ImagesToLanes);
 HWY_EXPORT(LanesToImages);
+HWY_EXPORT(TransposeVectors);
 HWY_EXPORT(SumLanes);
 
 std::int64_t image_lanes() {
@@ -181,6 +191,10 @@ void images_to_lanes(const ImageRuns<const float>& runs, float* block) {
 
 void lanes_to_images(const float* block, const ImageRuns<float>& runs, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(LanesToImages)(block, runs, accumulate);
+}
+
+void transpose_vectors(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
+  HWY_DYNAMIC_DISPATCH(TransposeVectors)(from, rows, columns, to);
 }
 
 void sum_lanes(const float* block, float* sums, std::int64_t n) {

@@ -26,6 +26,9 @@ void images_to_lanes(const ImageRuns<const float>& runs, float* block);
 // runs = block, or runs += block if `accumulate`. Accesses nothing outside the runs.
 void lanes_to_images(const float* block, const ImageRuns<float>& runs, bool accumulate);
 
+// to[c * rows + r] = from[r * columns + c] for vectors.
+void transpose_vectors(const float* from, std::int64_t rows, std::int64_t columns, float* to);
+
 // sums[e] = sum of value e over the block's images, for e in [0, n).
 void sum_lanes(const float* block, float* sums, std::int64_t n);
 

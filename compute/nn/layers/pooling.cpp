@@ -118,22 +118,12 @@ void AveragePoolLanes::backward(const float* x, const float* dy, float* dx,
 }
 
 void FlattenLanes::forward(float* x, float* y, Scratch /*mine*/) const {
-  const std::int64_t lanes = simd::image_lanes(), pixels = shape_.height * shape_.width;
-  for (std::int64_t c = 0; c < shape_.channels; ++c) {
-    for (std::int64_t p = 0; p < pixels; ++p, y += lanes) {
-      std::copy_n(x + (p * shape_.channels + c) * lanes, lanes, y);
-    }
-  }
+  simd::transpose_vectors(x, shape_.height * shape_.width, shape_.channels, y);
 }
 
 void FlattenLanes::backward(const float* /*x*/, const float* dy, float* dx,
                             Scratch /*mine*/) const {
-  const std::int64_t lanes = simd::image_lanes(), pixels = shape_.height * shape_.width;
-  for (std::int64_t c = 0; c < shape_.channels; ++c) {
-    for (std::int64_t p = 0; p < pixels; ++p, dy += lanes) {
-      std::copy_n(dy, lanes, dx + (p * shape_.channels + c) * lanes);
-    }
-  }
+  simd::transpose_vectors(dy, shape_.channels, shape_.height * shape_.width, dx);
 }
 
 GpuAveragePool AveragePool::gpu_pool(const GpuPass& pass) const {

@@ -184,7 +184,8 @@ class Unequal(WatchedRow):
     def measure(self, setup, outcome):
         if len(cores()) < 2:
             raise NotRun("it needs two cores")
-        lab, at_once, how = Lab(setup.program), AtOnce(Lab(setup.program)), []
+        lab, how = Lab(setup.program), []
+        at_once = AtOnce(lab)
 
         @contextlib.contextmanager
         def situation(chosen):

@@ -142,20 +142,33 @@ HWY_INLINE void InputGradient(const V* t, V* v) {
   }
 }
 
+// The polynomial with the coefficients y has the values even + odd and even - odd at x and -x of a
+// pair. Its transpose adds to y, whose first element must be set before the first pair.
+static_assert(kLaneTileHeight == kLaneKernel);
+template <class Vec>
+HWY_INLINE void Evaluate(int k, const Vec* y, Vec& even, Vec& odd) {
+  const float* const x = kTable[k].x;
+  even = TimesPlus(x[4], y[4], TimesPlus(x[2], y[2], y[0]));
+  odd = TimesPlus(x[3], y[3], Times(x[1], y[1]));
+}
+template <class Vec>
+HWY_INLINE void AddTransposed(int k, Vec even, Vec odd, Vec* y) {
+  const float* const x = kTable[k].x;
+  y[0] = hn::Add(y[0], even);
+#pragma GCC unroll 8
+  for (int i = 1; i < kLaneKernel; ++i) {
+    const Vec part = i % 2 == 0 ? even : odd;
+    y[i] = k == 0 ? Times(x[i], part) : TimesPlus(x[i], part, y[i]);
+  }
+}
+
 // y = A1^T t
 HWY_INLINE void Output(const V* t, V* y) {
   y[0] = t[0];
 #pragma GCC unroll 8
   for (int k = 0; k < kPairs; ++k) {
-    const float* const x = kTable[k].x;
-    const V even = hn::Add(t[2 * k + 1], t[2 * k + 2]);
-    const V odd = hn::Sub(t[2 * k + 1], t[2 * k + 2]);
-    y[0] = hn::Add(y[0], even);
-#pragma GCC unroll 8
-    for (int i = 1; i < kLaneTileHeight; ++i) {
-      const V part = i % 2 == 0 ? even : odd;
-      y[i] = k == 0 ? Times(x[i], part) : TimesPlus(x[i], part, y[i]);
-    }
+    const V plus = t[2 * k + 1], minus = t[2 * k + 2];
+    AddTransposed(k, hn::Add(plus, minus), hn::Sub(plus, minus), y);
   }
 }
 
@@ -164,9 +177,8 @@ HWY_INLINE void OutputGradient(const V* y, V* t) {
   t[0] = y[0];
 #pragma GCC unroll 8
   for (int k = 0; k < kPairs; ++k) {
-    const float* const x = kTable[k].x;
-    const V even = TimesPlus(x[4], y[4], TimesPlus(x[2], y[2], y[0]));
-    const V odd = TimesPlus(x[3], y[3], Times(x[1], y[1]));
+    V even, odd;
+    Evaluate(k, y, even, odd);
     t[2 * k + 1] = hn::Add(even, odd);
     t[2 * k + 2] = hn::Sub(even, odd);
   }
@@ -178,9 +190,10 @@ HWY_INLINE void Kernel(const Vec* g, Vec* t) {
   t[0] = Times(kKernelZero, g[0]);
 #pragma GCC unroll 8
   for (int k = 0; k < kPairs; ++k) {
-    const Pair& p = kTable[k];
-    const Vec even = Times(p.kernel, TimesPlus(p.x[4], g[4], TimesPlus(p.x[2], g[2], g[0])));
-    const Vec odd = Times(p.kernel, TimesPlus(p.x[3], g[3], Times(p.x[1], g[1])));
+    Vec even, odd;
+    Evaluate(k, g, even, odd);
+    even = Times(kTable[k].kernel, even);
+    odd = Times(kTable[k].kernel, odd);
     t[2 * k + 1] = hn::Add(even, odd);
     t[2 * k + 2] = hn::Sub(even, odd);
   }
@@ -192,15 +205,9 @@ HWY_INLINE void KernelGradient(const Vec* t, Vec* g) {
   g[0] = Times(kKernelZero, t[0]);
 #pragma GCC unroll 8
   for (int k = 0; k < kPairs; ++k) {
-    const Pair& p = kTable[k];
-    const Vec even = Times(p.kernel, hn::Add(t[2 * k + 1], t[2 * k + 2]));
-    const Vec odd = Times(p.kernel, hn::Sub(t[2 * k + 1], t[2 * k + 2]));
-    g[0] = hn::Add(g[0], even);
-#pragma GCC unroll 8
-    for (int i = 1; i < kLaneKernel; ++i) {
-      const Vec part = i % 2 == 0 ? even : odd;
-      g[i] = k == 0 ? Times(p.x[i], part) : TimesPlus(p.x[i], part, g[i]);
-    }
+    const Vec plus = t[2 * k + 1], minus = t[2 * k + 2];
+    const float factor = kTable[k].kernel;
+    AddTransposed(k, Times(factor, hn::Add(plus, minus)), Times(factor, hn::Sub(plus, minus)), g);
   }
 }
 

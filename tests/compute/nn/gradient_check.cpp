@@ -97,11 +97,12 @@ Weights weights_of(nn::Network& network) {
 }
 
 void expect_matches_reference(const std::function<nn::NetworkPlan()>& plan,
-                              const ReferenceNet& reference, std::int64_t max_batch) {
+                              const ReferenceNet& reference, std::int64_t max_batch,
+                              const nn::KernelOptions& kernels) {
   std::map<std::int64_t, Expected> expected;  // by batch size; independent of the number of threads
   for (const int devices : {1, 64}) {
     Machine machine({.cpu_devices = devices});
-    nn::Network network(plan(), machine.at(cpu()), max_batch);
+    nn::Network network(plan(), machine.at(cpu()), max_batch, 0, kernels);
     randomise(network);
     for (const std::int64_t batch : {max_batch, max_batch - 2, std::int64_t{1}}) {
       SCOPED_TRACE("batch " + std::to_string(batch) + ", " +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -93,20 +94,35 @@ TEST(LaneChain, MatchesFloat64) {
       17);
 }
 
+// Computes some stages by Winograd where it can, small images too, and the others by definition.
+class StageChooser final : public ConvolutionChooser {
+ public:
+  explicit StageChooser(std::function<bool(ConvolutionStage)> by_winograd)
+      : by_winograd_(std::move(by_winograd)) {}
+  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& /*pool*/) override {
+    const bool use = by_winograd_(c.stage) && lane_winograd_convolution().supports(c);
+    return use ? lane_winograd_convolution() : direct_convolution();
+  }
+
+ private:
+  const std::function<bool(ConvolutionStage)> by_winograd_;
+};
+
 // Winograd after a convolution by definition, which needs the gradient of its output.
 TEST(LaneChain, MatchesFloat64WithWinograd) {
   using namespace lab::test;
+  StageChooser winograd([](ConvolutionStage /*stage*/) { return true; });
   const auto chain = [] {
-    NetworkPlan p("test", {1, 11, 7}, WeightInit::FanInUniform);
-    auto x = p.convolution(p.input(), p.declare_convolution("a", 1, 4, 1), {});
-    x = p.convolution(x, p.declare_convolution("b", 4, 12, 5), {.padding = 1});
+    NetworkPlan p("test", {1, 9, 5}, WeightInit::FanInUniform);
+    auto x = p.convolution(p.input(), p.declare_convolution("a", 1, 2, 1), {});
+    x = p.convolution(x, p.declare_convolution("b", 2, 3, 5), {.padding = 1});
     x = p.flatten(x);
     p.linear(x, p.declare_linear("end", p.shape_of(x).size(), 3));
     return p;
   };
-  ASSERT_EQ(chains_of(chain(), 17), (std::vector<Range>{{0, 3}}));
+  ASSERT_EQ(chains_of(chain(), 17, winograd), (std::vector<Range>{{0, 3}}));
   Machine machine;
-  Network network(chain(), machine.at(cpu()), 17);
+  Network network(chain(), machine.at(cpu()), 17, 0, {.chooser = &winograd});
   std::vector<std::string> methods;
   for (const auto& op : network.plan().ops) {
     if (std::string(op->kind()) != "convolution") continue;
@@ -114,15 +130,15 @@ TEST(LaneChain, MatchesFloat64WithWinograd) {
     EXPECT_EQ(op->method(Direction::Backward, Kernels::Lab), methods.back());
   }
   EXPECT_EQ(methods, (std::vector<std::string>{"direct", "winograd2"}));
-  expect_matches_reference(
-      chain,
-      [](const Weights& w, const Images& in) {
-        Images x = convolution(in, w.at("a.weight"), w.at("a.bias"), {.out = 4});
-        x = convolution(x, w.at("b.weight"), w.at("b.bias"),
-                        {.out = 12, .kernel = 5, .stride = 1, .padding = 1});
-        return linear(x, w.at("end.weight"), w.at("end.bias"), 3);
-      },
-      17);
+  expect_matches_reference(chain,
+                           [](const Weights& w, const Images& in) {
+                             Images x =
+                                 convolution(in, w.at("a.weight"), w.at("a.bias"), {.out = 2});
+                             x = convolution(x, w.at("b.weight"), w.at("b.bias"),
+                                             {.out = 3, .kernel = 5, .stride = 1, .padding = 1});
+                             return linear(x, w.at("end.weight"), w.at("end.bias"), 3);
+                           },
+                           17, {.chooser = &winograd});
 }
 
 // The layer before the chain is correct only if the chain propagates its input's gradient.
@@ -184,20 +200,6 @@ TEST(LaneChain, MatchesTheSeparateOperations) {
   }
 }
 
-// Computes one stage by Winograd where it can, and the others by definition, or the reverse.
-class OneStageChooser final : public ConvolutionChooser {
- public:
-  OneStageChooser(ConvolutionStage stage, bool winograd) : stage_(stage), winograd_(winograd) {}
-  const ConvolutionAlgorithm& choose(const ConvolutionCase& c, ThreadPool& /*pool*/) override {
-    const bool use = (c.stage == stage_) == winograd_ && lane_winograd_convolution().supports(c);
-    return use ? lane_winograd_convolution() : direct_convolution();
-  }
-
- private:
-  const ConvolutionStage stage_;
-  const bool winograd_;
-};
-
 TEST(LaneChain, MixesAlgorithmsOfTheStages) {
   Machine machine;
   NamedChooser gemm("gemm");
@@ -207,7 +209,7 @@ TEST(LaneChain, MixesAlgorithmsOfTheStages) {
                            ConvolutionStage::WeightGradient}) {
     for (const bool winograd : {true, false}) {
       SCOPED_TRACE(std::string(to_string(stage)) + (winograd ? " by Winograd" : " by definition"));
-      OneStageChooser chooser(stage, winograd);
+      StageChooser chooser([&](ConvolutionStage one) { return (one == stage) == winograd; });
       ASSERT_EQ(chains_of(plan_model("lenet"), 20, chooser), (std::vector<Range>{{0, 5}}));
       Network mixed(plan_model("lenet"), machine.at(cpu()), 20, 0, {.chooser = &chooser});
       const Result got = train_once(mixed, 20);

@@ -55,6 +55,9 @@ if(LAB_CCACHE_NVCC AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${LAB_CCACHE_NVCC})
 endif()
 enable_language(CUDA)
+if(LAB_TESTS)  # which read the reports
+  list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/report_registers)
+endif()
 
 # CMake before 3.26 does not know the C++20 flag of nvcc.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

@@ -1,8 +1,9 @@
 """Reports the registers, shared memory and spills of each kernel of the CUDA ladder and of networks.
 
-Usage: registers_check.py ROOT [NVCC]
-Fails if a kernel with 16-byte loads spills on an architecture that it is meant for. Without a compiler, prints
-that it is skipped and exits with status 77.
+Usage: registers_check.py ROOT BUILD [NVCC]
+Reads the compiler's reports beside BUILD's objects and compiles the sources for architectures that BUILD
+leaves out. Fails if a kernel with 16-byte loads spills on an architecture that it is meant for. Without a
+compiler, prints that it is skipped and exits with status 77.
 """
 import pathlib
 import re
@@ -17,7 +18,7 @@ SKIPPED = 77
 # alignment. Other kernels have names such as "_ZN..16fp32_peak_kernelEl".
 KERNEL = re.compile(r"Compiling entry function '\w*\d(?:"
                     r"rung_kernelINS\w*?_\d+([A-Z]\w*?)Rung(?:ELb([01]))?EEE|([a-z]\w*?)_kernel)"
-                    r"(\w*)' for")
+                    r"(\w*)' for 'sm_(\w+)'")
 # The rest of a layer's kernel: "INS0_20WeightGradientKernelINS0_10TensorTileILNS_9PrecisionE1EXtl
 # NS_6TilingELi64ELi64E..ELb0EEE..", its type, precision and tile, and whether it accepts any
 # alignment (0).
@@ -31,14 +32,27 @@ USED = re.compile(r"Used (\d+) registers")
 STATIC = re.compile(r"(\d+) bytes smem")
 
 
-def report(root, source, nvcc, architecture):
+def report_of_build(build, source, architecture):
+    """What report_registers kept of the source's object; None if it has no code for the architecture."""
+    for file in (build / "compute/gpu/cuda").rglob(f"{source.name}.o.ptxas"):
+        text = file.read_text()
+        return text if f"for 'sm_{architecture}'" in text else None
+    return None
+
+
+def report_of_compiler(root, source, nvcc, architecture):
     command = [nvcc, "-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{root}", "-cubin",
                f"-gencode=arch=compute_{architecture},code=sm_{architecture}", "-Xptxas", "-v",
                "-Werror", "all-warnings", str(source), "-o", "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True)
-    text = done.stdout + done.stderr
     if done.returncode != 0:
-        sys.exit(f"{source}: does not compile:\n{text}")
+        sys.exit(f"{source}: does not compile:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def report(root, build, source, nvcc, architecture):
+    text = (report_of_build(build, source, architecture) or
+            report_of_compiler(root, source, nvcc, architecture))
     for line in text.splitlines():
         if SLOWED.search(line):
             sys.exit(f"{source}: {line}")
@@ -54,11 +68,13 @@ def layer_title(rest):
     return " ".join(words), not (tile and "ELb0EEE" in rest)
 
 
-def kernels(text):
-    """(name, wide, registers, static shared bytes, spilled bytes) of each kernel in the report."""
+def kernels(text, architecture):
+    """(name, wide, registers, static shared bytes, spilled bytes) of the architecture's kernels in the report."""
     found = []
     starts = list(KERNEL.finditer(text))
     for start, after in zip(starts, starts[1:] + [None]):
+        if start.group(5) != architecture:
+            continue
         part = text[start.end():after.start() if after else None]
         static = STATIC.search(part)
         title = start.group(1) or start.group(3), start.group(2) != "1"
@@ -69,16 +85,17 @@ def kernels(text):
     return found
 
 
-def main(root, nvcc=None):
+def main(root, build, nvcc=None):
     if not nvcc:
         print("skipped: this build has no nvcc")
         return SKIPPED
     print("registers  declared shared bytes  spilled bytes  kernel")
     spilling = []
-    folder = pathlib.Path(root) / "compute/gpu/cuda"
+    root, build = pathlib.Path(root), pathlib.Path(build)
+    folder = root / "compute/gpu/cuda"
     for source in sorted([*folder.glob("matmul/**/*.cu"), *folder.glob("layers/**/*.cu")]):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
-            found = kernels(report(root, source, nvcc, architecture))
+            found = kernels(report(root, build, source, nvcc, architecture), architecture)
             if not found:
                 sys.exit(f"{source}: the compiler's report contains no kernel")
             for name, wide, registers, static, spilled in found:

@@ -115,15 +115,18 @@ Slice rows_inside(const ConvShape& s, std::int64_t ky, Slice rows) {
 
 }  // namespace
 
-// The rows of x and dy and the sums of a few output channels and one kernel row stay in L1; tiles
-// of the sums stay in registers over all rows.
+// Some rows of x and dy and the sums of a few output channels and one kernel row stay in L1; tiles
+// of the sums stay in registers over these rows.
 void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy, Slice rows,
                          float* sums) {
-  constexpr std::int64_t kPixels = 48;
+  constexpr std::int64_t kFloatsInL1 = 5 * 1024;  // of dy
+  constexpr std::int64_t kMultiple = 4;           // channels; fills most tiles
   const LanePlane p = plane_of(s);
   const std::int64_t lanes = simd::image_lanes(), taps = s.kernel * s.in_c;
-  const std::int64_t groups = ceil_div(s.out_c, simd::kWeightSumChannels);
-  const std::int64_t parts = ceil_div((rows.end - rows.begin) * s.out_w, kPixels);
+  const std::int64_t channels =
+      std::min(s.out_c, even_piece(s.out_c, simd::kWeightSumChannels, kMultiple));
+  const std::int64_t floats = (rows.end - rows.begin) * s.out_w * channels * lanes;
+  const std::int64_t parts = ceil_div(floats, kFloatsInL1);
   simd::WeightSumsRows sum{.x_row = s.stride * p.padded_width * s.in_c,
                            .step = s.stride * s.in_c,
                            .taps = taps,
@@ -133,9 +136,9 @@ void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy
   for (std::int64_t part = 0; part < parts; ++part) {
     Slice at_once = slice_of(rows.end - rows.begin, parts, part);
     at_once = {at_once.begin + rows.begin, at_once.end + rows.begin};
-    for (std::int64_t g = 0; g < groups; ++g) {
-      sum.first_out = s.out_c * g / groups;
-      sum.last_out = s.out_c * (g + 1) / groups;
+    for (std::int64_t out = 0; out < s.out_c; out += channels) {
+      sum.first_out = out;
+      sum.last_out = std::min(s.out_c, out + channels);
       for (std::int64_t ky = 0; ky < s.kernel; ++ky) {
         const Slice inside = rows_inside(s, ky, at_once);
         if (inside.empty()) continue;

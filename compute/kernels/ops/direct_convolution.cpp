@@ -17,19 +17,27 @@ using D = hn::CappedTag<float, kMaxImageLanes>;
 using V = hn::Vec<D>;
 constexpr int kLanes = hn::MaxLanes(D());
 
+// A tile of weights: output channels x taps.
+struct SumTile {
+  int out, taps;
+};
+
 // A tile of accumulators, the vectors of one side and one vector of the other must fit in the 32
-// (AVX-512, AArch64) or 16 available registers.
+// (AVX-512, AArch64) or 16 available registers. Without FMA, products take another one.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kMaxPixels = 5;
-constexpr int kMaxTaps = 6;
 constexpr int kRegisters = 32;
+constexpr SumTile kWideTile{6, 4}, kLongTile{4, 6};
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+constexpr int kMaxPixels = 2;
+constexpr int kRegisters = 16;
+constexpr SumTile kWideTile{6, 2}, kLongTile{4, 3};
 #else
 constexpr int kMaxPixels = 2;
-constexpr int kMaxTaps = 3;
 constexpr int kRegisters = 16;
+constexpr SumTile kWideTile{4, 3}, kLongTile{4, 3};
 #endif
-constexpr int kMaxOut = 6;                      // output channels per tile of pixels
-constexpr int kMaxSumOut = kWeightSumChannels;  // output channels per tile of weights
+constexpr int kMaxOut = 6;  // output channels per tile of pixels
 
 // Part `index` of n items that are divided as evenly as possible into the fewest groups of at most
 // `most`.
@@ -219,19 +227,33 @@ void AddWeightTile(const WeightTile& tile) {
 
 using WeightTileFunction = void (*)(const WeightTile&);
 
+template <int kOut, int kTaps>
+constexpr WeightTileFunction WeightTileOf() {
+  if constexpr (kOut * kTaps + kTaps + 1 <= kRegisters) return &AddWeightTile<kOut, kTaps>;
+  return nullptr;
+}
+
+constexpr int kMaxSumTile = 6;  // channels or taps
 template <int... kIndex>
 constexpr std::array<WeightTileFunction, sizeof...(kIndex)> WeightTiles(
     std::integer_sequence<int, kIndex...>) {
-  return {&AddWeightTile<kIndex / kMaxTaps + 1, kIndex % kMaxTaps + 1>...};
+  return {WeightTileOf<kIndex / kMaxSumTile + 1, kIndex % kMaxSumTile + 1>()...};
 }
-static_assert(kMaxSumOut * kMaxTaps + kMaxTaps + 1 <= kRegisters);
 
-void AddWeightSums(const WeightSumsRows& rows) {
+// The largest tile is a template argument because divisions by constants are much faster.
+template <SumTile kLargest>
+std::int64_t TileCount(const WeightSumsRows& rows) {
+  return group_count(rows.last_out - rows.first_out, kLargest.out) *
+         group_count(rows.taps, kLargest.taps);
+}
+
+template <SumTile kLargest>
+void AddSumsByTiles(const WeightSumsRows& rows) {
   static constexpr auto kTiles =
-      WeightTiles(std::make_integer_sequence<int, kMaxSumOut * kMaxTaps>());
+      WeightTiles(std::make_integer_sequence<int, kMaxSumTile * kMaxSumTile>());
   const std::int64_t channels = rows.last_out - rows.first_out;
-  const std::int64_t out_groups = group_count(channels, kMaxSumOut);
-  const std::int64_t tap_groups = group_count(rows.taps, kMaxTaps);
+  const std::int64_t out_groups = group_count(channels, kLargest.out);
+  const std::int64_t tap_groups = group_count(rows.taps, kLargest.taps);
   for (std::int64_t g = 0; g < out_groups; ++g) {
     const Group out = group_of(channels, out_groups, g);
     for (std::int64_t k = 0; k < tap_groups; ++k) {
@@ -246,9 +268,16 @@ void AddWeightSums(const WeightSumsRows& rows) {
                             .pixels = rows.out_width,
                             .sums = rows.sums + (out.begin * rows.sum_stride + taps.begin) * kLanes,
                             .sums_out = rows.sum_stride * kLanes};
-      kTiles[static_cast<std::size_t>((out.size - 1) * kMaxTaps + taps.size - 1)](tile);
+      kTiles[static_cast<std::size_t>((out.size - 1) * kMaxSumTile + taps.size - 1)](tile);
     }
   }
+}
+
+void AddWeightSums(const WeightSumsRows& rows) {
+  if (TileCount<kWideTile>(rows) <= TileCount<kLongTile>(rows)) {
+    return AddSumsByTiles<kWideTile>(rows);
+  }
+  AddSumsByTiles<kLongTile>(rows);
 }
 
 void AddPixelSums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums) {

@@ -72,7 +72,8 @@ void add_weight_sums(const WeightSumsRows& rows);
 // at a time, FP64 over these partial sums.
 void add_pixel_sums(const float* block, std::int64_t pixels, std::int64_t channels, double* sums);
 
-// Output channels that should be passed to one call of add_weight_sums(); they share its loads.
-inline constexpr std::int64_t kWeightSumChannels = 4;
+// Output channels that should be passed to one call of add_weight_sums(): whole tiles of its sums,
+// which share loads.
+inline constexpr std::int64_t kWeightSumChannels = 12;
 
 }  // namespace lab::simd

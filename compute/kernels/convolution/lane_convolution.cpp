@@ -125,8 +125,9 @@ void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy
   const std::int64_t lanes = simd::image_lanes(), taps = s.kernel * s.in_c;
   const std::int64_t channels =
       std::min(s.out_c, even_piece(s.out_c, simd::kWeightSumChannels, kMultiple));
-  const std::int64_t floats = (rows.end - rows.begin) * s.out_w * channels * lanes;
-  const std::int64_t parts = ceil_div(floats, kFloatsInL1);
+  const std::int64_t count = rows.end - rows.begin;
+  const std::int64_t parts =
+      std::min(count, ceil_div(count * s.out_w * channels * lanes, kFloatsInL1));
   simd::WeightSumsRows sum{.x_row = s.stride * p.padded_width * s.in_c,
                            .step = s.stride * s.in_c,
                            .taps = taps,
@@ -134,7 +135,7 @@ void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy
                            .out_channels = s.out_c,
                            .sum_stride = s.patch()};
   for (std::int64_t part = 0; part < parts; ++part) {
-    Slice at_once = slice_of(rows.end - rows.begin, parts, part);
+    Slice at_once = slice_of(count, parts, part);
     at_once = {at_once.begin + rows.begin, at_once.end + rows.begin};
     for (std::int64_t out = 0; out < s.out_c; out += channels) {
       sum.first_out = out;

@@ -23,7 +23,8 @@ struct SumTile {
 };
 
 // A tile of accumulators, the vectors of one side and one vector of the other must fit in the 32
-// (AVX-512, AArch64) or 16 available registers. Without FMA, products take another one.
+// (AVX-512, AArch64) or 16 available registers. Without FMA, where each product takes a register,
+// tiles of 6x2 are slower than those of 4x3.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kMaxPixels = 5;
 constexpr int kRegisters = 32;
@@ -227,17 +228,11 @@ void AddWeightTile(const WeightTile& tile) {
 
 using WeightTileFunction = void (*)(const WeightTile&);
 
-template <int kOut, int kTaps>
-constexpr WeightTileFunction WeightTileOf() {
-  if constexpr (kOut * kTaps + kTaps + 1 <= kRegisters) return &AddWeightTile<kOut, kTaps>;
-  return nullptr;
-}
-
-constexpr int kMaxSumTile = 6;  // channels or taps
-template <int... kIndex>
+// The tile of o x t weights is at index (o - 1) * kLargest.taps + t - 1.
+template <SumTile kLargest, int... kIndex>
 constexpr std::array<WeightTileFunction, sizeof...(kIndex)> WeightTiles(
     std::integer_sequence<int, kIndex...>) {
-  return {WeightTileOf<kIndex / kMaxSumTile + 1, kIndex % kMaxSumTile + 1>()...};
+  return {&AddWeightTile<kIndex / kLargest.taps + 1, kIndex % kLargest.taps + 1>...};
 }
 
 // The largest tile is a template argument because divisions by constants are much faster.
@@ -249,8 +244,9 @@ std::int64_t TileCount(const WeightSumsRows& rows) {
 
 template <SumTile kLargest>
 void AddSumsByTiles(const WeightSumsRows& rows) {
-  static constexpr auto kTiles =
-      WeightTiles(std::make_integer_sequence<int, kMaxSumTile * kMaxSumTile>());
+  constexpr int kWeights = kLargest.out * kLargest.taps;
+  static_assert(kWeights + kLargest.taps + 1 <= kRegisters);
+  static constexpr auto kTiles = WeightTiles<kLargest>(std::make_integer_sequence<int, kWeights>());
   const std::int64_t channels = rows.last_out - rows.first_out;
   const std::int64_t out_groups = group_count(channels, kLargest.out);
   const std::int64_t tap_groups = group_count(rows.taps, kLargest.taps);
@@ -268,7 +264,7 @@ void AddSumsByTiles(const WeightSumsRows& rows) {
                             .pixels = rows.out_width,
                             .sums = rows.sums + (out.begin * rows.sum_stride + taps.begin) * kLanes,
                             .sums_out = rows.sum_stride * kLanes};
-      kTiles[static_cast<std::size_t>((out.size - 1) * kMaxSumTile + taps.size - 1)](tile);
+      kTiles[static_cast<std::size_t>((out.size - 1) * kLargest.taps + taps.size - 1)](tile);
     }
   }
 }

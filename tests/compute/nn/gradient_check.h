@@ -13,9 +13,9 @@ namespace lab::test {
 using Weights = std::map<std::string, Doubles>;  // PyTorch's names and order
 using ReferenceNet = std::function<Images(const Weights&, const Images&)>;
 
-// The expected gradients are central differences of `reference`, two evaluations per weight, so the
-// network should have few. Covers batches of `max_batch`, a
-// smaller one and one image, on all of the machine's threads and on one.
+// The expected gradients are central differences of `reference`, which is evaluated twice for each
+// weight, so the network should have few weights. Covers batches of `max_batch`, a smaller one and
+// one image, on all of the machine's threads and on one.
 void expect_matches_reference(const std::function<nn::NetworkPlan()>& plan,
                               const ReferenceNet& reference, std::int64_t max_batch = 5,
                               const nn::KernelOptions& kernels = {});

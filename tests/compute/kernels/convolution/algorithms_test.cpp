@@ -27,7 +27,8 @@ TEST(DirectConvolution, MatchesFloat64OnEveryShape) {
 TEST(DirectConvolution, MatchesFloat64OnEveryTarget) {
   const test::CheckOptions options{
       .shapes = {simd::conv_shape(7, 6, 3, 5, 3, 1, 1), simd::conv_shape(5, 9, 1, 7, 5, 2, 1),
-                 simd::conv_shape(9, 8, 6, 16, 5, 1, 0), simd::conv_shape(4, 3, 19, 8, 3, 1, 2)},
+                 simd::conv_shape(9, 8, 6, 16, 5, 1, 0), simd::conv_shape(4, 3, 19, 8, 3, 1, 2),
+                 simd::conv_shape(8, 9, 1, 6, 5, 1, 2), simd::conv_shape(6, 7, 3, 12, 3, 1, 1)},
       .batches = {2, 17},
       .threads = {1, 2}};
   test::for_each_simd_target(

@@ -33,11 +33,11 @@ STATIC = re.compile(r"(\d+) bytes smem")
 
 
 def report_of_build(build, source, architecture):
-    """What report_registers kept of the source's object; None if it has no code for the architecture."""
-    for file in (build / "compute/gpu/cuda").rglob(f"{source.name}.o.ptxas"):
-        text = file.read_text()
-        return text if f"for 'sm_{architecture}'" in text else None
-    return None
+    """What report_registers kept of the source's newest object; None if that has no code for the architecture."""
+    reports = [file for file in (build / "compute/gpu/cuda").rglob(f"{source.name}.o.ptxas")
+               if file.with_suffix("").exists()]
+    text = max(reports, key=lambda file: file.stat().st_mtime).read_text() if reports else ""
+    return text if f"for 'sm_{architecture}'" in text else None
 
 
 def report_of_compiler(root, source, nvcc, architecture):

@@ -115,8 +115,8 @@ Slice rows_inside(const ConvShape& s, std::int64_t ky, Slice rows) {
 
 }  // namespace
 
-// Some rows of x and dy and the sums of a few output channels and one kernel row stay in L1; tiles
-// of the sums stay in registers over these rows.
+// The gradients of some rows and channels stay in L1 while every kernel row reads them; tiles of
+// the sums stay in registers over these rows.
 void add_weight_gradient(const ConvShape& s, const float* plane, const float* dy, Slice rows,
                          float* sums) {
   constexpr std::int64_t kFloatsInL1 = 5 * 1024;  // of dy

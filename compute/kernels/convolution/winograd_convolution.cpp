@@ -28,7 +28,6 @@ using winograd::Filtering;
 using winograd::Image;
 using winograd::kGapFloats;
 using winograd::kKernelRows;
-using winograd::Tiles;
 
 // Memory of forward and input gradient.
 struct FilterMemory {
@@ -103,7 +102,8 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
   // In units of rows of the products' tiles:
-  const std::int64_t all = ceil_div(c.batch * Tiles(f.to, outputs_).in_image(), tile.rows);
+  const std::int64_t all =
+      ceil_div(c.batch * winograd::output_tiles(f.to, outputs_).in_image, tile.rows);
   const std::int64_t fit = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2);
   const std::int64_t fewest = c.threads > 1 && target <= l2 ? kBlocksPerThread : 1;
   m.tiles = piece_for_threads(all, fit, c.threads, fewest) * tile.rows;
@@ -136,7 +136,8 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   g.inputs = s.in_c;
   g.sums_stride = s.out_c * s.in_c + kGapFloats;
   const std::int64_t sum_bytes = points() * g.sums_stride * 4;
-  const std::int64_t all = c.batch * Tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image();
+  const std::int64_t all =
+      c.batch * winograd::output_tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image;
   const std::int64_t tile_bytes = points() * winograd::words_of(c.products, s.in_c + s.out_c) * 4;
   // The sums are read and written once per block: the larger they are, the larger the blocks. A
   // thread's own block fits in L2.
@@ -230,10 +231,12 @@ void WinogradConvolution::transform_kernels(const ConvShape& s, const Convolutio
                            .width = width,
                            .out = taps + tap * tap_floats});
     }
-    const PointArray block = u.block(o, i);
-    for (std::int64_t r = 0; r < kKernelRows; ++r) {
-      transforms.kernel(taps + r * width, tap_floats, width, /*rotated=*/false, block, r);
-    }
+    transforms.kernel({.data = taps,
+                       .rows = kKernelRows,
+                       .row_stride = width,
+                       .tap_stride = tap_floats,
+                       .channels = width},
+                      u.block(o, i), 0);
   });
 }
 
@@ -247,11 +250,13 @@ void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
   const winograd::Kernels& u = memory.kernels;
   const std::int64_t width = u.first.tile.cols;
   for_kernel_blocks(context, u, [&](int /*thread*/, std::int64_t i, std::int64_t o) {
-    const PointArray block = u.block(i, o);
-    for (std::int64_t r = 0; r < kKernelRows; ++r) {
-      transforms.kernel(weight + (o + r) * s.patch() + i, s.in_c, std::min(width, s.in_c - i),
-                        /*rotated=*/true, block, r);
-    }
+    transforms.kernel({.data = weight + o * s.patch() + i,
+                       .rows = kKernelRows,
+                       .row_stride = s.patch(),
+                       .tap_stride = s.in_c,
+                       .channels = std::min(width, s.in_c - i),
+                       .rotated = true},
+                      u.block(i, o), 0);
   });
 }
 
@@ -259,8 +264,9 @@ void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& c
                                  const FilterMemory& memory, const float* from, const float* bias,
                                  bool accumulate, float* to) const {
   const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const Tiles tiles(f.to, outputs_);
-  const std::int64_t all = context.batch * tiles.in_image();
+  const simd::TileGrid inputs = winograd::input_tiles(f, outputs_);
+  const simd::TileGrid outputs = winograd::output_tiles(f.to, outputs_);
+  const std::int64_t all = context.batch * outputs.in_image;
   context.pool.run_parts(ceil_div(all, memory.tiles), [&](std::int64_t block, int t) {
     if (context.stop.stop_requested()) return;
     float* part = memory.parts + t * memory.part_stride;
@@ -270,15 +276,9 @@ void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& c
                        f.to.channels};
     const std::int64_t first = block * memory.tiles;
     const std::int64_t count = std::min(memory.tiles, all - first);
-    for (std::int64_t r = 0; r < count; ++r) {
-      transforms.input(from + tiles.image(first + r) * f.from.size(),
-                       tiles.place(first + r, f.from, f.padding), v, r);
-    }
+    transforms.input(from, inputs, first, count, v, 0);
     memory.kernels.multiply(v, m, count);
-    for (std::int64_t r = 0; r < count; ++r) {
-      transforms.output(m, r, bias, accumulate, tiles.place(first + r, f.to, 0),
-                        to + tiles.image(first + r) * f.to.size());
-    }
+    transforms.output(m, count, bias, accumulate, outputs, first, to);
   });
 }
 
@@ -290,19 +290,17 @@ struct WinogradConvolution::GradientRun {
   const WinogradGradientMemory& memory;
   const float* x;
   const float* dy;
-  const Image from{s.in_h, s.in_w, s.in_c}, to{s.out_h, s.out_w, s.out_c};
-  const Tiles tiles{to, algorithm.outputs_};
-  const std::int64_t all = context.batch * tiles.in_image();
+  const Filtering f = winograd::forward_filtering(s);
+  const simd::TileGrid inputs = winograd::input_tiles(f, algorithm.outputs_);
+  const simd::TileGrid outputs = winograd::output_tiles(f.to, algorithm.outputs_);
+  const std::int64_t all = context.batch * outputs.in_image;
 
   // Transforms tiles [first + begin, first + end) to rows [begin, end).
   void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
                  std::int64_t end) const {
     const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
-    for (std::int64_t r = begin; r < end; ++r) {
-      const std::int64_t image = tiles.image(first + r);
-      transforms.input(x + image * from.size(), tiles.place(first + r, from, s.padding), g.v, r);
-      transforms.output_gradient(dy + image * to.size(), tiles.place(first + r, to, 0), g.d, r);
-    }
+    transforms.input(x, inputs, first + begin, end - begin, g.v, begin);
+    transforms.output_gradient(dy, outputs, first + begin, end - begin, g.d, begin);
   }
 
   void in_parts() const {

@@ -18,6 +18,24 @@ PointForm form_of(Precision products, PointForm native) {
 
 }  // namespace
 
+simd::TileGrid output_tiles(const Image& image, int outputs) {
+  const std::int64_t in_row = ceil_div(image.width, outputs);
+  return {.height = image.height,
+          .width = image.width,
+          .channels = image.channels,
+          .in_row = in_row,
+          .in_image = in_row * ceil_div(image.height, outputs)};
+}
+
+simd::TileGrid input_tiles(const Filtering& f, int outputs) {
+  simd::TileGrid tiles = output_tiles(f.to, outputs);
+  tiles.height = f.from.height;
+  tiles.width = f.from.width;
+  tiles.channels = f.from.channels;
+  tiles.margin = f.padding;
+  return tiles;
+}
+
 PointForm form_of_channels(Precision products) {
   return form_of(products, PointForm::Bf16ChannelPairs);
 }

@@ -15,7 +15,6 @@ namespace lab::winograd {
 
 struct Image {
   std::int64_t height = 0, width = 0, channels = 0;
-  std::int64_t size() const { return height * width * channels; }
 };
 
 // `to` is computed in tiles from `from`, which is surrounded by `padding` zeros.
@@ -33,25 +32,10 @@ inline Filtering backward_filtering(const simd::ConvShape& s) {
   return {{s.out_h, s.out_w, s.out_c}, {s.in_h, s.in_w, s.in_c}, 2 - s.padding};
 }
 
-// Tiles of outputs x outputs pixels of a batch, row by row and image by image.
-class Tiles {
- public:
-  Tiles(const Image& image, int outputs)
-      : outputs_(outputs),
-        in_row_(ceil_div(image.width, outputs)),
-        in_image_(in_row_ * ceil_div(image.height, outputs)) {}
-  std::int64_t in_image() const { return in_image_; }
-  std::int64_t image(std::int64_t tile) const { return tile / in_image_; }
-  // Position of the tile in its image `of`, moved up and left by `margin` pixels.
-  simd::TilePosition place(std::int64_t tile, const Image& of, std::int64_t margin) const {
-    const std::int64_t t = tile % in_image_;
-    return {of.height, of.width, of.channels, t / in_row_ * outputs_ - margin,
-            t % in_row_ * outputs_ - margin};
-  }
-
- private:
-  const std::int64_t outputs_, in_row_, in_image_;
-};
+// Tiles of outputs x outputs pixels of `image`, or around them pixels of the `from` that they are
+// computed from.
+simd::TileGrid output_tiles(const Image& image, int outputs);
+simd::TileGrid input_tiles(const Filtering& f, int outputs);
 
 // ---- Matrix products between the transforms, one per point
 

@@ -40,6 +40,20 @@ HWY_INLINE hn::Vec<DH> NativeBf16(V value) {
   return hn::TruncateTo(DH(), hn::ShiftRight<16>(RoundBits(value)));
 }
 
+// Returns words whose low halves are the bf16 bits of `even`, and whose high halves those of `odd`.
+// The same instruction set as NativeBf16.
+template <class V, class DU = hn::RebindToUnsigned<hn::DFromV<V>>>
+HWY_INLINE hn::Vec<DU> PairBf16(V even, V odd) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+  if constexpr (sizeof(even.raw) == 64) {
+    const DU words;
+    const auto high = hn::ShiftLeft<16>(hn::PromoteTo(words, NativeBf16(odd)));
+    return hn::Or(hn::PromoteTo(words, NativeBf16(even)), high);
+  }
+#endif
+  return hn::Or(hn::ShiftRight<16>(RoundBits(even)), RoundBits(odd));
+}
+
 }  // namespace lab::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

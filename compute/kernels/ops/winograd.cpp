@@ -1,7 +1,10 @@
 #include "compute/kernels/ops/winograd.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/ops/winograd.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -142,39 +145,19 @@ HWY_INLINE void Transform2D(const Transform& transform, const Load& load, const 
   }
 }
 
-// Writes vectors of a row, each to its `offset` within a point.
+// Writes a vector of a row to its `offset` within a point.
 template <PointForm kForm>
-struct RowWriter {
+HWY_INLINE void Write(V v, float* point, std::int64_t offset) {
   const D d;
-  explicit RowWriter(std::int64_t /*row*/) {}
-  HWY_INLINE void operator()(V v, float* point, std::int64_t offset) const {
-    if constexpr (kForm == PointForm::F32) {
-      hn::StoreU(v, d, point + offset);
-    } else if constexpr (kForm == PointForm::RoundedF32) {
-      hn::StoreU(hn::BitCast(d, lab::HWY_NAMESPACE::RoundBits(v)), d, point + offset);
-    } else {
-      hn::StoreU(lab::HWY_NAMESPACE::NativeBf16(v), hn::Rebind<std::uint16_t, D>(),
-                 reinterpret_cast<std::uint16_t*>(point) + offset);
-    }
+  if constexpr (kForm == PointForm::F32) {
+    hn::StoreU(v, d, point + offset);
+  } else if constexpr (kForm == PointForm::RoundedF32) {
+    hn::StoreU(hn::BitCast(d, lab::HWY_NAMESPACE::RoundBits(v)), d, point + offset);
+  } else {
+    hn::StoreU(lab::HWY_NAMESPACE::NativeBf16(v), hn::Rebind<std::uint16_t, D>(),
+               reinterpret_cast<std::uint16_t*>(point) + offset);
   }
-};
-
-template <>
-struct RowWriter<PointForm::Bf16RowPairs> {
-  using Words = hn::RebindToUnsigned<D>;
-  const int shift;            // to the row's half of a word
-  const hn::Vec<Words> kept;  // what remains of the word before
-
-  explicit RowWriter(std::int64_t row)
-      : shift(row % 2 == 0 ? 0 : 16), kept(hn::Set(Words(), row % 2 == 0 ? 0 : 0xffffU)) {}
-  HWY_INLINE void operator()(V v, float* point, std::int64_t offset) const {
-    const Words words;
-    auto* const to = reinterpret_cast<std::uint32_t*>(point) + offset;
-    const auto bits = hn::PromoteTo(words, lab::HWY_NAMESPACE::NativeBf16(v));
-    const auto before = hn::And(hn::LoadU(words, to), kept);
-    hn::StoreU(hn::Or(before, hn::ShiftLeftSame(bits, shift)), words, to);
-  }
-};
+}
 
 // Calls body(c, offset) for each vector of channels; `offset` is its position within a point.
 template <class Body>
@@ -188,51 +171,144 @@ HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std
   }
 }
 
-// The pixels of a kSize x kSize tile that are inside the image, and their offsets.
-template <int kSize>
-struct Window {
-  std::int64_t offset[kSize][kSize];
-  bool inside[kSize][kSize];
-  bool all = true;
+// Transforms `count` rows of channels, or half as many pairs of rows. rows(r) gives the kIn x kIn
+// values load(i, j, c) of row r, and the next one's prefetch(c); zeros after the last row.
+template <PointForm kForm, int kIn, int kOut, class Transform, class Rows>
+HWY_INLINE void TransformRows(const Transform& transform, const Rows& rows, std::int64_t count,
+                              const PointArray& to, std::int64_t row) {
+  const auto of_row = [&](const auto& from, std::int64_t c, const auto& store) HWY_ATTR {
+    Transform2D<kIn, kOut>(
+        transform, [&](int i, int j) HWY_ATTR { return from.load(i, j, c); }, store);
+    from.prefetch(c);
+  };
+  const auto point = [&](int i, int j) { return to.data + (i * kOut + j) * to.point_stride; };
+  if constexpr (kForm == PointForm::Bf16RowPairs) {
+    for (std::int64_t r = 0; r < count; r += 2) {
+      const auto even = rows(r), odd = rows(r + 1);
+      ForChannels(rows.channels(), to, row + r, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+        V first[kOut][kOut];
+        of_row(even, c, [&](int i, int j, V v) HWY_ATTR { first[i][j] = v; });
+        of_row(odd, c, [&](int i, int j, V v) HWY_ATTR {
+          hn::StoreU(lab::HWY_NAMESPACE::PairBf16(first[i][j], v), hn::RebindToUnsigned<D>(),
+                     reinterpret_cast<std::uint32_t*>(point(i, j)) + offset);
+        });
+      });
+    }
+  } else {
+    for (std::int64_t r = 0; r < count; ++r) {
+      const auto from = rows(r);
+      ForChannels(rows.channels(), to, row + r, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+        of_row(from, c, [&](int i, int j, V v) HWY_ATTR { Write<kForm>(v, point(i, j), offset); });
+      });
+    }
+  }
+}
 
-  explicit Window(const TilePosition& at) {
+// Where a tile begins in its image.
+template <int kStep>
+struct TileCorner {
+  std::int64_t image, top, left;
+  TileCorner(const TileGrid& grid, std::int64_t tile)
+      : image(tile / grid.in_image),
+        top(tile % grid.in_image / grid.in_row * kStep - grid.margin),
+        left(tile % grid.in_image % grid.in_row * kStep - grid.margin) {}
+};
+
+// The pixels of a tile of kSize x kSize pixels, null outside the image.
+template <int kSize, int kStep, class Float>
+struct Window {
+  Float* pixel[kSize][kSize];
+
+  Window() { std::fill_n(&pixel[0][0], kSize * kSize, nullptr); }
+  Window(Float* images, const TileGrid& grid, std::int64_t tile) {
+    const TileCorner<kStep> at(grid, tile);
+    Float* const image = images + at.image * grid.height * grid.width * grid.channels;
     for (int i = 0; i < kSize; ++i) {
       for (int j = 0; j < kSize; ++j) {
-        const std::int64_t y = at.y + i, x = at.x + j;
-        inside[i][j] = y >= 0 && y < at.height && x >= 0 && x < at.width;
-        all = all && inside[i][j];
-        offset[i][j] = inside[i][j] ? (y * at.width + x) * at.channels : 0;
+        const std::int64_t y = at.top + i, x = at.left + j;
+        const bool inside = y >= 0 && y < grid.height && x >= 0 && x < grid.width;
+        pixel[i][j] = inside ? image + (y * grid.width + x) * grid.channels : nullptr;
       }
     }
   }
 };
 
-// Transforms kIn x kIn pixels to kOut x kOut points.
-template <PointForm kForm, int kIn, int kOut, class Transform>
-HWY_INLINE void FromPixels(const Transform& transform, const float* image, const TilePosition& at,
-                           const PointArray& to, std::int64_t row) {
-  const D d;
-  const Window<kIn> window(at);
-  const RowWriter<kForm> write(row);
-  const auto run = [&](const auto& load_at) HWY_ATTR {
-    ForChannels(at.channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
-      Transform2D<kIn, kOut>(
-          transform, [&](int i, int j) HWY_ATTR { return load_at(i, j, c); },
-          [&](int i, int j, V v)
-              HWY_ATTR { write(v, to.data + (i * kOut + j) * to.point_stride, offset); });
-    });
-  };
-  if (window.all) {
-    const float* first = image + window.offset[0][0];
-    const std::int64_t line = at.width * at.channels;
-    run([&](int i, int j, std::int64_t c)
-            HWY_ATTR { return hn::LoadU(d, first + i * line + j * at.channels + c); });
-  } else {
-    run([&](int i, int j, std::int64_t c) HWY_ATTR {
-      return window.inside[i][j] ? hn::LoadU(d, image + window.offset[i][j] + c) : hn::Zero(d);
-    });
+// Prefetches the last kStep x kStep pixels of a tile of kSize x kSize pixels; the others belong to
+// tiles before it, too. The hardware's prefetchers do not follow tiles.
+template <int kSize, int kStep>
+class Prefetch {
+ public:
+  Prefetch(const float* images, const TileGrid& grid, std::int64_t tile)
+      : line_(grid.width * grid.channels), pixel_(grid.channels) {
+    const TileCorner<kStep> at(grid, tile);
+    constexpr int kSkipped = kSize - kStep;
+    first_ = reinterpret_cast<std::uintptr_t>(images) +
+             sizeof(float) * ((at.image * grid.height + at.top + kSkipped) * line_ +
+                              (at.left + kSkipped) * pixel_);
   }
-}
+  // Called for each vector of channels from c on. The addresses may be outside the images.
+  HWY_INLINE void operator()(std::int64_t c) const {
+    if (c % kLineFloats != 0) return;
+#pragma GCC unroll 4
+    for (int i = 0; i < kStep; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kStep; ++j) {
+        hwy::Prefetch(
+            reinterpret_cast<const float*>(first_ + sizeof(float) * (i * line_ + j * pixel_ + c)));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLineFloats = 16;  // of a cache line
+  std::uintptr_t first_;
+  std::int64_t line_, pixel_;  // floats
+};
+
+// Tiles of kSize x kSize pixels as rows.
+template <int kSize, int kStep>
+struct TileRows {
+  const float* images;
+  const TileGrid& grid;
+  std::int64_t first, count;
+
+  struct Row {
+    Window<kSize, kStep, const float> window;
+    Prefetch<kSize, kStep> prefetch;
+    HWY_INLINE V load(int i, int j, std::int64_t c) const {
+      const D d;
+      const float* const pixel = window.pixel[i][j];
+      return pixel == nullptr ? hn::Zero(d) : hn::LoadU(d, pixel + c);
+    }
+  };
+  std::int64_t channels() const { return grid.channels; }
+  Row operator()(std::int64_t r) const {
+    constexpr std::int64_t kAhead = 2;  // tiles, and so the next pair
+    const Prefetch<kSize, kStep> prefetch(images, grid, first + r + kAhead);
+    if (r >= count) return {{}, prefetch};
+    return {{images, grid, first + r}, prefetch};
+  }
+};
+
+// Kernels as rows. The hardware prefetches them.
+struct KernelsAsRows {
+  const KernelRows& kernels;
+
+  struct Row {
+    const float* first_tap;
+    std::int64_t tap_stride;
+    HWY_INLINE V load(int i, int j, std::int64_t c) const {
+      return hn::LoadU(D(), first_tap + (i * 3 + j) * tap_stride + c);
+    }
+    HWY_INLINE void prefetch(std::int64_t) const {}
+  };
+  std::int64_t channels() const { return kernels.channels; }
+  Row operator()(std::int64_t r) const {
+    const float* const kernel = kernels.data + r * kernels.row_stride;
+    if (kernels.rotated) return {kernel + 8 * kernels.tap_stride, -kernels.tap_stride};
+    return {kernel, kernels.tap_stride};
+  }
+};
 
 // Calls body.operator()<kForm>() for the form of the points, of which kChannelPairs says whether it
 // may be that.
@@ -252,57 +328,52 @@ struct Transforms {
   using F = Filter<kOutputs>;
   static constexpr int kSize = kOutputs + 2;
 
-  static void Input(const float* image, const TilePosition& at, const PointArray& to,
-                    std::int64_t row) {
+  static void Input(const float* images, const TileGrid& grid, std::int64_t first,
+                    std::int64_t count, const PointArray& to, std::int64_t row) {
     WithForm<true>(to.form, [&]<PointForm kForm>() HWY_ATTR {
-      FromPixels<kForm, kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); },
-                                      image, at, to, row);
+      TransformRows<kForm, kSize, kSize>([](const V* in, V* out) HWY_ATTR { F::Input(in, out); },
+                                         TileRows<kSize, kOutputs>{images, grid, first, count},
+                                         count, to, row);
     });
   }
 
-  static void OutputGradient(const float* image, const TilePosition& at, const PointArray& to,
-                             std::int64_t row) {
+  static void OutputGradient(const float* images, const TileGrid& grid, std::int64_t first,
+                             std::int64_t count, const PointArray& to, std::int64_t row) {
     WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
-      FromPixels<kForm, kOutputs, kSize>(
-          [](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); }, image, at, to, row);
+      TransformRows<kForm, kOutputs, kSize>(
+          [](const V* in, V* out) HWY_ATTR { F::OutputGradient(in, out); },
+          TileRows<kOutputs, kOutputs>{images, grid, first, count}, count, to, row);
     });
   }
 
-  static void Output(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
-                     const TilePosition& at, float* image) {
+  static void Output(const PointArray& from, std::int64_t count, const float* bias, bool accumulate,
+                     const TileGrid& grid, std::int64_t first, float* images) {
     const D d;
-    const Window<kOutputs> window(at);
-    ForChannels(at.channels, from, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
-      const float* points = from.data + offset;
-      const V shift = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + c);
-      Transform2D<kSize, kOutputs>(
-          [](const V* in, V* out) HWY_ATTR { F::Output(in, out); },
-          [&](int i, int j)
-              HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * from.point_stride); },
-          [&](int i, int j, V v) HWY_ATTR {
-            if (!window.inside[i][j]) return;
-            float* to = image + window.offset[i][j] + c;
-            const V sum = hn::Add(v, shift);
-            hn::StoreU(accumulate ? hn::Add(sum, hn::LoadU(d, to)) : sum, d, to);
-          });
-    });
-  }
-
-  static void Kernel(const float* kernel, std::int64_t tap_stride, std::int64_t channels,
-                     bool rotated, const PointArray& to, std::int64_t row) {
-    const D d;
-    WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
-      const RowWriter<kForm> write(row);
-      ForChannels(channels, to, row, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
-        Transform2D<3, kSize>([](const V* in, V* t) HWY_ATTR { F::Kernel(in, t); },
-                              [&](int i, int j) HWY_ATTR {
-                                const int tap = rotated ? 8 - (i * 3 + j) : i * 3 + j;
-                                return hn::LoadU(d, kernel + tap * tap_stride + c);
-                              },
-                              [&](int i, int j, V v) HWY_ATTR {
-                                write(v, to.data + (i * kSize + j) * to.point_stride, offset);
-                              });
+    for (std::int64_t r = 0; r < count; ++r) {
+      const Window<kOutputs, kOutputs, float> window(images, grid, first + r);
+      const Prefetch<kOutputs, kOutputs> prefetch(images, grid, first + r + 1);
+      ForChannels(grid.channels, from, r, [&](std::int64_t c, std::int64_t offset) HWY_ATTR {
+        prefetch(c);
+        const float* points = from.data + offset;
+        const V shift = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + c);
+        Transform2D<kSize, kOutputs>(
+            [](const V* in, V* out) HWY_ATTR { F::Output(in, out); },
+            [&](int i, int j)
+                HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * from.point_stride); },
+            [&](int i, int j, V v) HWY_ATTR {
+              if (window.pixel[i][j] == nullptr) return;
+              float* to = window.pixel[i][j] + c;
+              const V sum = hn::Add(v, shift);
+              hn::StoreU(accumulate ? hn::Add(sum, hn::LoadU(d, to)) : sum, d, to);
+            });
       });
+    }
+  }
+
+  static void Kernel(const KernelRows& kernels, const PointArray& to, std::int64_t row) {
+    WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
+      TransformRows<kForm, 3, kSize>([](const V* in, V* out) HWY_ATTR { F::Kernel(in, out); },
+                                     KernelsAsRows{kernels}, kernels.rows, to, row);
     });
   }
 

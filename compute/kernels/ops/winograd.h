@@ -19,10 +19,13 @@ namespace lab::simd {
 // Every transform handles a multiple of this number of channels, for any vector length.
 inline constexpr std::int64_t kWinogradChannels = 16;
 
-// An image or its gradient, and the position of a tile in it. Parts of the tile may be outside.
-struct TilePosition {
+// The tiles of a batch of images or their gradients, row by row and image by image: squares at
+// distances of m pixels, of which the first of an image begins `margin` pixels above and left of
+// it. Parts of a tile may be outside its image.
+struct TileGrid {
   std::int64_t height = 0, width = 0, channels = 0;
-  std::int64_t y = 0, x = 0;
+  std::int64_t in_row = 0, in_image = 0;  // tiles
+  std::int64_t margin = 0;
 };
 
 // How points are stored: as the words of 32 bits that a micro-kernel reads (bf16_kernels.h).
@@ -30,8 +33,7 @@ enum class PointForm {
   F32,
   RoundedF32,        // rounded to bf16 and widened again
   Bf16ChannelPairs,  // two channels per word; of a processor with AVX512-BF16, like the next
-  Bf16RowPairs,      // rows 2i and 2i + 1 in the halves of a word; the even one is written first,
-                     // and sets the other half to 0
+  Bf16RowPairs,      // rows 2i and 2i + 1 in the halves of a word, written together
 };
 
 // Transformed tiles or kernels. Point p, row r, channel c is at
@@ -46,20 +48,29 @@ struct PointArray {
   PointForm form = PointForm::F32;
 };
 
+// Kernels [3, 3, channels], whose taps are `tap_stride` floats apart; each becomes a row of points.
+struct KernelRows {
+  const float* data = nullptr;
+  std::int64_t rows = 0, row_stride = 0, tap_stride = 0;
+  std::int64_t channels = 0;
+  bool rotated = false;  // by 180 degrees
+};
+
+// Functions that write `count` tiles or kernels write rows [row, row + count). If rows are paired,
+// `row` is even, and so is `count` unless it reaches the last row; the last word's other half is 0.
 struct WinogradTransforms {
-  // Writes B^T d B of (m+2) x (m+2) pixels, 0 outside the image, to row `row`.
-  void (*input)(const float* image, const TilePosition& at, const PointArray& to, std::int64_t row);
-  // Writes A dY A^T of m x m pixels, 0 outside the image, to row `row`; not in pairs of channels.
-  void (*output_gradient)(const float* image, const TilePosition& at, const PointArray& to,
-                          std::int64_t row);
-  // Writes A^T M A of row `row`, plus `bias` unless null, to those of m x m pixels that are inside
-  // the image; adds to them if `accumulate`. The points are FP32.
-  void (*output)(const PointArray& from, std::int64_t row, const float* bias, bool accumulate,
-                 const TilePosition& at, float* image);
-  // Writes G g G^T of a kernel [3, 3, tap_stride], of which the first `channels` channels are used,
-  // to row `row`, not in pairs of channels. The kernel is rotated by 180 degrees if `rotated`.
-  void (*kernel)(const float* kernel, std::int64_t tap_stride, std::int64_t channels, bool rotated,
-                 const PointArray& to, std::int64_t row);
+  // Writes B^T d B of tiles of (m+2) x (m+2) pixels, 0 outside the images.
+  void (*input)(const float* images, const TileGrid& grid, std::int64_t first, std::int64_t count,
+                const PointArray& to, std::int64_t row);
+  // Writes A dY A^T of tiles of m x m pixels, 0 outside the images; not in pairs of channels.
+  void (*output_gradient)(const float* images, const TileGrid& grid, std::int64_t first,
+                          std::int64_t count, const PointArray& to, std::int64_t row);
+  // Writes A^T M A of rows [0, count), plus `bias` unless null, to those of m x m pixels that are
+  // inside the images; adds to them if `accumulate`. The points are FP32.
+  void (*output)(const PointArray& from, std::int64_t count, const float* bias, bool accumulate,
+                 const TileGrid& grid, std::int64_t first, float* images);
+  // Writes G g G^T, not in pairs of channels.
+  void (*kernel)(const KernelRows& kernels, const PointArray& to, std::int64_t row);
   // Writes G^T dU G to a kernel gradient [3, 3, channels]; points are `point_stride` floats apart.
   void (*kernel_gradient)(const float* points, std::int64_t point_stride, std::int64_t channels,
                           float* d_kernel);

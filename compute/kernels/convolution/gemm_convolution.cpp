@@ -78,8 +78,10 @@ TransposedProduct gradient_product(const ConvShape& s, Precision products,
           .m = s.out_c,
           .n = s.patch(),
           .a = dy == nullptr ? nullptr : dy + block.begin * s.out_c,
+          .a_stride = s.out_c,
           .b = strips,
-          .b_strip_stride = (block.end - block.begin) * tile_size(products).cols};
+          .b_strip_stride = (block.end - block.begin) * tile_size(products).cols,
+          .c_stride = s.patch()};
 }
 
 GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {

@@ -178,13 +178,13 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
   const GemmKernels& gemm = gemm_kernels();
   TileArgs t{.k = terms,
              .a_row_stride = 1,
-             .a_k_stride = x.m,
+             .a_k_stride = x.a_stride,
              .b_k_stride = gemm.nr,
-             .ldc = x.n,
+             .ldc = x.c_stride,
              .accumulate = accumulate,
              .fetches_b = true};
   const float* const a = x.a + rows.begin;
-  float* const c = x.c + rows.begin * x.n;
+  float* const c = x.c + rows.begin * x.c_stride;
   const std::int64_t count = rows.end - rows.begin;
   TiledRows<float> tiled{a, 1};
   if (x.n >= kColumnsToPack) {
@@ -193,7 +193,7 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
     float* const packed = gemm_scratch().a.at_least(tiles * gemm.mr * terms);
     gemm.pack({.source = a,
                .strip_stride = 1,
-               .k_stride = x.m,
+               .k_stride = x.a_stride,
                .k = terms,
                .valid = static_cast<int>(count),
                .width = gemm.mr,
@@ -209,9 +209,9 @@ void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, 
   multiply_bf16_tiles(gemm,
                       Bf16TileArgs{.steps = gemm.words(terms),
                                    .a_row_stride = 1,
-                                   .a_k_stride = x.m,
+                                   .a_k_stride = x.a_stride,
                                    .b_k_stride = gemm.nr,
-                                   .ldc = x.n,
+                                   .ldc = x.c_stride,
                                    .accumulate = accumulate},
                       rows, x.n, reinterpret_cast<const std::uint32_t*>(x.a),
                       reinterpret_cast<const std::uint32_t*>(x.b), x.b_strip_stride, x.c);
@@ -226,7 +226,7 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
   for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
     gemm.pack_f32({.source = x.a + i,
                    .strip_stride = 1,
-                   .k_stride = x.m,
+                   .k_stride = x.a_stride,
                    .terms = terms,
                    .valid = tile_part(rows.end, i, gemm.mr),
                    .width = gemm.mr,
@@ -236,10 +236,10 @@ void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, b
                        .a_row_stride = 1,
                        .a_k_stride = gemm.mr,
                        .b_k_stride = gemm.nr,
-                       .ldc = x.n,
+                       .ldc = x.c_stride,
                        .accumulate = accumulate};
   const std::int64_t count = rows.end - rows.begin;
-  float* const c = x.c + rows.begin * x.n;
+  float* const c = x.c + rows.begin * x.c_stride;
   for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
     const int cols = tile_part(x.n, j, gemm.nr);
     gemm.pack_f32({.source = x.b + j / gemm.nr * x.b_strip_stride,

@@ -63,19 +63,20 @@ std::int64_t weight_sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t 
                               std::int64_t all_bytes);
 
 // The product of a weight gradient, whose terms are pixels: C [m, n] (+)= A^T * B, with FP32
-// accumulation over the rows of A [terms, m] and B [terms, n]. A is row-major, B is stored in
-// strips.
+// accumulation over the rows of A [terms, m] and B [terms, n].
 struct TransposedProduct {
   Precision products = Precision::F32;
   // With BF16: whether A and B are rounded already, to words of the micro-kernel, so that a row
   // holds one or two terms. Otherwise they are rounded while packed.
   bool words = false;
   std::int64_t m = 0, n = 0;
-  const float* a = nullptr;  // row-major, m floats per row
+  const float* a = nullptr;
+  std::int64_t a_stride = 0;  // floats between rows of A
   // Strips of tile_size(products).cols columns, each row-major.
   const float* b = nullptr;
   std::int64_t b_strip_stride = 0;
-  float* c = nullptr;  // row-major, n floats per row
+  float* c = nullptr;
+  std::int64_t c_stride = 0;  // floats between rows of C
 
   // Rows of micro-kernel tiles in C: the unit of work that threads divide.
   std::int64_t row_tiles() const;

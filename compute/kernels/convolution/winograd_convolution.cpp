@@ -9,6 +9,7 @@
 // Numerics FP32; with bf16, transformed tiles and kernels are rounded, sums are FP32. See
 //          compute/kernels/ops/winograd.h
 #include <algorithm>
+#include <numeric>
 
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/winograd_parts.h"
@@ -29,6 +30,8 @@ using winograd::Image;
 using winograd::kGapFloats;
 using winograd::kKernelRows;
 
+constexpr std::int64_t kPair = 2;  // tiles that may share words
+
 // Memory of forward and input gradient.
 struct FilterMemory {
   winograd::Kernels kernels;
@@ -39,24 +42,36 @@ struct FilterMemory {
   std::int64_t used_bytes = 0;
 };
 
-// Memory of the weight gradient. If the sums are small, there are several parts of the batch, each
-// with its own sums; a thread has its own tiles for the part at hand. Otherwise there is one part:
-// all threads process one block at a time, each on its rows of the sums.
+// How a weight gradient is summed over the tiles.
+enum class GradientSums {
+  PerPart,  // a few sums: each part of the batch has its own; a thread has its own block of tiles
+  Shared,   // more: all threads work on a block of tiles, each on its rows of the sums
+  PerUnit,  // too many for L3: likewise, but a thread keeps the sums of a few channels in L2 and
+            // adds them to the weight gradient at once, because the transform is linear
+};
+
 struct WinogradGradientMemory {
-  winograd::Gradients products;  // of the first part and thread
-  bool shared = false;
-  std::int64_t parts = 1;
+  GradientSums order = GradientSums::PerPart;
+  winograd::Gradients products;  // of the first thread
+  winograd::Sums sums;           // the first of the arrays
+  std::int64_t sum_arrays = 1;   // one per part, or per thread
+  std::int64_t sum_floats = 0;   // of each
+  // The unit of work of the threads that share a block.
+  std::int64_t unit_points = 0, unit_outputs = 0, unit_inputs = 0;
   std::int64_t tile_floats = 0;  // between the tiles of consecutive threads
   std::int64_t tiles = 0;        // per block
   std::int64_t used_bytes = 0;
 
-  std::int64_t sum_floats() const { return products.points * products.sums_stride; }
-  winograd::Gradients of(std::int64_t part, int thread) const {
+  winograd::Gradients of_thread(int thread) const {
     winograd::Gradients g = products;
-    g.sums += part * sum_floats();
     g.v.data += thread * tile_floats;
     g.d.data += thread * tile_floats;
     return g;
+  }
+  winograd::Sums sums_of(std::int64_t array) const {
+    winograd::Sums s = sums;
+    s.data += array * sum_floats;
+    return s;
   }
 };
 
@@ -79,6 +94,7 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
   int points() const { return (outputs_ + 2) * (outputs_ + 2); }
   FilterMemory filter_memory(Scratch scratch, const Filtering& f, const ConvolutionCase& c) const;
   WinogradGradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
+  void choose_units(WinogradGradientMemory& m, const ConvolutionCase& c) const;
   void transform_kernels(const ConvShape& s, const ConvolutionContext& context, const float* weight,
                          const FilterMemory& memory) const;
   void transform_turned_kernels(const ConvShape& s, const ConvolutionContext& context,
@@ -122,43 +138,74 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   return m;
 }
 
-// The sizes that determine the order of the sums do not depend on the threads.
+// Several units for each thread. Their sums do not depend on their size.
+void WinogradConvolution::choose_units(WinogradGradientMemory& m, const ConvolutionCase& c) const {
+  constexpr std::int64_t kUnitsPerThread = 8;
+  const TileSize tile = tile_size(c.products);
+  const std::int64_t units = kUnitsPerThread * c.threads;
+  if (m.order != GradientSums::PerUnit) {
+    const std::int64_t row_tiles = ceil_div(c.shape.out_c, tile.rows);
+    m.unit_outputs = ceil_div(row_tiles, ceil_div(units, points())) * tile.rows;
+    m.unit_inputs = c.shape.in_c;
+    m.unit_points = 1;
+    return;
+  }
+  // One strip of D, with whole rows of tiles and whole vectors.
+  constexpr std::int64_t kOutputs = 48;
+  const std::int64_t step = std::lcm<std::int64_t>(tile.rows, simd::kWinogradChannels);
+  m.unit_outputs = std::max(step, kOutputs / step * step);
+  m.unit_points = points();
+  const std::int64_t l2_floats = cache_sizes().l2_bytes / 2 / 4;  // V and D need the other half
+  const std::int64_t fit = l2_floats / points() / m.unit_outputs / tile.cols;
+  const std::int64_t strips = ceil_div(c.shape.in_c, tile.cols);
+  const std::int64_t for_threads = strips * ceil_div(c.shape.out_c, m.unit_outputs) / units;
+  m.unit_inputs = std::clamp<std::int64_t>(std::min(fit, for_threads), 1, strips) * tile.cols;
+}
+
+// The sizes that determine the order of the sums do not depend on the threads or caches.
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
   constexpr std::int64_t kAllSums_bytes = 8 << 20;
-  constexpr std::int64_t kBlock_bytes = 768 << 10, kSmallest = 4 << 20, kLargest = 40 << 20;
+  constexpr std::int64_t kBlock_bytes = 768 << 10;  // fits in L2
+  constexpr std::int64_t kSmallest = 4 << 20, kLargest = 16 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
-  WinogradGradientMemory m;
-  winograd::Gradients& g = m.products;
-  g.products = c.products;
-  g.points = points();
-  g.inputs = s.in_c;
-  g.sums_stride = s.out_c * s.in_c + kGapFloats;
-  const std::int64_t sum_bytes = points() * g.sums_stride * 4;
+  const std::int64_t point_sums = s.out_c * s.in_c + kGapFloats;
+  const std::int64_t sum_bytes = points() * point_sums * 4;
   const std::int64_t all =
       c.batch * winograd::output_tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image;
   const std::int64_t tile_bytes = points() * winograd::words_of(c.products, s.in_c + s.out_c) * 4;
-  // The sums are read and written once per block: the larger they are, the larger the blocks. A
-  // thread's own block fits in L2.
   const std::int64_t parts =
       weight_sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), sum_bytes, kAllSums_bytes);
-  m.shared = parts == 0;
-  m.parts = std::max<std::int64_t>(parts, 1);
+  WinogradGradientMemory m;
+  if (parts == 0) {
+    m.order = sum_bytes <= kAllSums_bytes ? GradientSums::Shared : GradientSums::PerUnit;
+  }
+  const bool per_part = m.order == GradientSums::PerPart;
+  const bool per_unit = m.order == GradientSums::PerUnit;
+  choose_units(m, c);
+  // The sums are read and written once per block.
   const std::int64_t target =
-      m.shared ? std::clamp(4 * sum_bytes, kSmallest, kLargest) : kBlock_bytes;
+      per_part ? kBlock_bytes : std::clamp(4 * sum_bytes, kSmallest, kLargest);
   m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);
   const std::int64_t words = winograd::words_of(c.products, m.tiles);
+  winograd::Gradients& g = m.products;
+  g.products = c.products;
   g.v.form = g.d.form = winograd::form_of_rows(c.products);
   g.v.strip = strip;
   g.v.strip_stride = words * strip;
   g.v.point_stride = ceil_div(s.in_c, strip) * g.v.strip_stride + kGapFloats;
-  g.d.strip = s.out_c;
-  g.d.point_stride = words * s.out_c + kGapFloats;
+  g.d.strip = per_unit ? m.unit_outputs : s.out_c;
+  g.d.strip_stride = words * g.d.strip;
+  g.d.point_stride = ceil_div(s.out_c, g.d.strip) * g.d.strip_stride + kGapFloats;
   m.tile_floats = points() * (g.v.point_stride + g.d.point_stride);
+  m.sums.output_stride = m.unit_inputs;
+  m.sums.point_stride = per_unit ? m.unit_outputs * m.unit_inputs + kGapFloats : point_sums;
+  m.sum_floats = points() * m.sums.point_stride;
+  m.sum_arrays = per_part ? parts : per_unit ? c.threads : 1;
   ScratchCursor cursor(scratch);
-  g.sums = cursor.take<float>(m.sum_floats() * m.parts);
-  g.v.data = cursor.take<float>(m.tile_floats * (m.shared ? 1 : c.threads));
+  m.sums.data = cursor.take<float>(m.sum_floats * m.sum_arrays);
+  g.v.data = cursor.take<float>(m.tile_floats * (per_part ? c.threads : 1));
   if (g.v.data != nullptr) g.d.data = g.v.data + points() * g.v.point_stride;
   m.used_bytes = cursor.used_bytes();
   return m;
@@ -290,74 +337,101 @@ struct WinogradConvolution::GradientRun {
   const WinogradGradientMemory& memory;
   const float* x;
   const float* dy;
+  float* d_weight;
   const Filtering f = winograd::forward_filtering(s);
-  const simd::TileGrid inputs = winograd::input_tiles(f, algorithm.outputs_);
-  const simd::TileGrid outputs = winograd::output_tiles(f.to, algorithm.outputs_);
-  const std::int64_t all = context.batch * outputs.in_image;
+  const simd::TileGrid x_tiles = winograd::input_tiles(f, algorithm.outputs_);
+  const simd::TileGrid dy_tiles = winograd::output_tiles(f.to, algorithm.outputs_);
+  const std::int64_t all = context.batch * dy_tiles.in_image;
 
   // Transforms tiles [first + begin, first + end) to rows [begin, end).
   void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
                  std::int64_t end) const {
     const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
-    transforms.input(x, inputs, first + begin, end - begin, g.v, begin);
-    transforms.output_gradient(dy, outputs, first + begin, end - begin, g.d, begin);
+    transforms.input(x, x_tiles, first + begin, end - begin, g.v, begin);
+    transforms.output_gradient(dy, dy_tiles, first + begin, end - begin, g.d, begin);
   }
 
   void in_parts() const {
-    context.pool.run_parts(memory.parts, [&](std::int64_t part, int t) {
-      const winograd::Gradients g = memory.of(part, t);
-      const Slice mine = slice_of(all, memory.parts, part);
+    const std::int64_t parts = memory.sum_arrays;
+    const winograd::SumRange everything{{0, algorithm.points()}, {0, s.out_c}, {0, s.in_c}};
+    context.pool.run_parts(parts, [&](std::int64_t part, int t) {
+      const winograd::Gradients g = memory.of_thread(t);
+      const Slice mine = slice_of(all, parts, part);
       for (std::int64_t first = mine.begin; first < mine.end; first += memory.tiles) {
         if (context.stop.stop_requested()) return;
         const std::int64_t count = std::min(memory.tiles, mine.end - first);
         transform(g, first, 0, count);
-        g.multiply({0, g.row_tiles()}, count, /*accumulate=*/first > mine.begin);
+        g.multiply(everything, count, /*accumulate=*/first > mine.begin, memory.sums_of(part));
       }
     });
-    float* const sums = memory.products.sums;
-    context.pool.parallel_for(memory.sum_floats(), 4096, [&](std::int64_t begin, std::int64_t end) {
-      simd::sum_arrays(sums + begin, memory.parts, memory.sum_floats(), sums + begin, end - begin);
+    float* const sums = memory.sums.data;
+    context.pool.parallel_for(memory.sum_floats, 4096, [&](std::int64_t begin, std::int64_t end) {
+      simd::sum_arrays(sums + begin, parts, memory.sum_floats, sums + begin, end - begin);
     });
   }
 
   void together() const {
-    const winograd::Gradients& g = memory.products;
-    constexpr int kPiecesPerThread = 8;
-    constexpr std::int64_t kPair = 2;  // rows that may share words
-    const std::int64_t rows = g.row_tiles();
-    const std::int64_t pieces =
-        std::min<std::int64_t>(rows, kPiecesPerThread * context.pool.size());
+    const std::int64_t points = algorithm.points();
+    const std::int64_t in_rows = ceil_div(s.in_c, memory.unit_inputs);
+    const std::int64_t in_points = ceil_div(s.out_c, memory.unit_outputs) * in_rows;
+    const std::int64_t units = ceil_div(points, memory.unit_points) * in_points;
+    const auto unit_of = [](std::int64_t n, std::int64_t size, std::int64_t index) {
+      return Slice{index * size, std::min(n, (index + 1) * size)};
+    };
     for (std::int64_t first = 0; first < all; first += memory.tiles) {
       if (context.stop.stop_requested()) return;
       const std::int64_t count = std::min(memory.tiles, all - first);
-      context.pool.parallel_for(ceil_div(count, kPair), 1,
-                                [&](std::int64_t begin, std::int64_t end) {
-                                  transform(g, first, begin * kPair, std::min(count, end * kPair));
-                                });
-      context.pool.run_parts(pieces, [&](std::int64_t piece, int /*thread*/) {
-        g.multiply(slice_of(rows, pieces, piece), count, /*accumulate=*/first > 0);
+      context.pool.parallel_for(
+          ceil_div(count, kPair), 1, [&](std::int64_t begin, std::int64_t end) {
+            transform(memory.products, first, begin * kPair, std::min(count, end * kPair));
+          });
+      context.pool.run_parts(units, [&](std::int64_t unit, int t) {
+        const winograd::SumRange range{
+            unit_of(points, memory.unit_points, unit / in_points),
+            unit_of(s.out_c, memory.unit_outputs, unit % in_points / in_rows),
+            unit_of(s.in_c, memory.unit_inputs, unit % in_rows)};
+        sum(range, count, /*accumulate=*/first > 0, t);
       });
+    }
+  }
+
+  // Sums some of a block's products.
+  void sum(const winograd::SumRange& range, std::int64_t count, bool accumulate, int thread) const {
+    const winograd::Gradients& g = memory.products;
+    if (memory.order == GradientSums::PerUnit) {
+      const winograd::Sums sums = memory.sums_of(thread);
+      g.multiply(range, count, /*accumulate=*/false, sums);
+      finish(range.outputs, range.inputs, accumulate, sums);
+    } else {
+      g.multiply(range, count, accumulate, memory.sums.at(range));
+    }
+  }
+
+  // Transforms sums, which begin with those of these channels, to the weight gradient.
+  void finish(Slice outputs, Slice inputs, bool accumulate, const winograd::Sums& sums) const {
+    const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
+    for (std::int64_t o = outputs.begin; o < outputs.end; ++o) {
+      transforms.kernel_gradient(sums.data + (o - outputs.begin) * sums.output_stride,
+                                 sums.point_stride, inputs.end - inputs.begin, accumulate,
+                                 d_weight + o * s.patch() + inputs.begin, s.in_c);
     }
   }
 };
 
 void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionContext& context,
                                           const float* x, const float* dy, float* d_weight) const {
-  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
   const WinogradGradientMemory memory =
       gradient_memory(context.scratch, case_of(s, ConvolutionStage::WeightGradient, context));
-  const GradientRun run{*this, s, context, memory, x, dy};
-  if (memory.shared) {
-    run.together();
-  } else {
+  const GradientRun run{*this, s, context, memory, x, dy, d_weight};
+  if (memory.order == GradientSums::PerPart) {
     run.in_parts();
+  } else {
+    run.together();
   }
-  const winograd::Gradients& g = memory.products;
+  if (memory.order == GradientSums::PerUnit) return;
   context.pool.parallel_for(s.out_c, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o) {
-      transforms.kernel_gradient(g.sums + o * s.in_c, g.sums_stride, s.in_c,
-                                 d_weight + o * s.patch());
-    }
+    const winograd::SumRange range{{0, points()}, {begin, end}, {0, s.in_c}};
+    run.finish(range.outputs, range.inputs, /*accumulate=*/false, memory.sums.at(range));
   });
 }
 

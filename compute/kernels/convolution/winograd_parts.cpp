@@ -67,24 +67,28 @@ void Kernels::multiply(const PointArray& v, const PointArray& m, std::int64_t ti
   }
 }
 
-TransposedProduct Gradients::at(std::int64_t point) const {
-  return {.products = products,
+void Gradients::multiply(const SumRange& range, std::int64_t tiles, bool accumulate,
+                         const Sums& sums) const {
+  const auto& [points, outputs, inputs] = range;
+  for (std::int64_t p = points.begin; p < points.end; ++p) {
+    for (std::int64_t o = outputs.begin; o < outputs.end;) {
+      const std::int64_t strip = o / d.strip;
+      const std::int64_t end = std::min(outputs.end, (strip + 1) * d.strip);
+      const TransposedProduct product{
+          .products = products,
           .words = true,
-          .m = d.strip,
-          .n = inputs,
-          .a = d.data + point * d.point_stride,
-          .b = v.data + point * v.point_stride,
+          .m = end - o,
+          .n = inputs.end - inputs.begin,
+          .a = d.data + p * d.point_stride + strip * d.strip_stride + o % d.strip,
+          .a_stride = d.strip,
+          .b = v.data + p * v.point_stride + inputs.begin / v.strip * v.strip_stride,
           .b_strip_stride = v.strip_stride,
-          .c = sums + point * sums_stride};
-}
-
-void Gradients::multiply(Slice rows, std::int64_t tiles, bool accumulate) const {
-  const std::int64_t in_point = at(0).row_tiles();
-  for (std::int64_t row = rows.begin; row < rows.end;) {
-    const std::int64_t p = row / in_point;
-    const std::int64_t end = std::min(rows.end, (p + 1) * in_point);
-    at(p).multiply({row - p * in_point, end - p * in_point}, tiles, accumulate, /*work=*/nullptr);
-    row = end;
+          .c = sums.data + (p - points.begin) * sums.point_stride +
+               (o - outputs.begin) * sums.output_stride,
+          .c_stride = sums.output_stride};
+      product.multiply({0, product.row_tiles()}, tiles, accumulate, /*work=*/nullptr);
+      o = end;
+    }
   }
 }
 

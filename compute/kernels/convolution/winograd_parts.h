@@ -69,20 +69,32 @@ struct Kernels {
   void multiply(const simd::PointArray& v, const simd::PointArray& m, std::int64_t tiles) const;
 };
 
+// Sums of a weight gradient before G^T dU G: those of point p, output channel o and input channel i
+// are at data[p * point_stride + o * output_stride + i].
+struct SumRange {
+  Slice points, outputs, inputs;
+};
+struct Sums {
+  float* data = nullptr;
+  std::int64_t point_stride = 0, output_stride = 0;
+
+  // The sums of a range, as an array that begins with the first of them.
+  Sums at(const SumRange& range) const {
+    return {data + range.points.begin * point_stride + range.outputs.begin * output_stride +
+                range.inputs.begin,
+            point_stride, output_stride};
+  }
+};
+
 // dU[p] (+)= D[p]^T * V[p] for every point.
 struct Gradients {
-  int points = 0;
-  std::int64_t inputs = 0;  // channels of V
-  simd::PointArray d;       // output gradients, row-major
-  simd::PointArray v;       // inputs, in strips
-  float* sums = nullptr;
-  std::int64_t sums_stride = 0;  // floats between points
+  simd::PointArray d;  // output gradients, in strips of whole rows of the products' tiles
+  simd::PointArray v;  // inputs, in strips of the products' tile columns
   Precision products = Precision::F32;
 
-  TransposedProduct at(std::int64_t point) const;
-  // Rows of tiles of all points: the unit of work that threads divide.
-  std::int64_t row_tiles() const { return points * at(0).row_tiles(); }
-  void multiply(Slice row_tiles, std::int64_t tiles, bool accumulate) const;
+  // Computes `range` from `tiles` tiles; its channels begin with a row of tiles and with a strip.
+  // `sums` has the first of them at 0.
+  void multiply(const SumRange& range, std::int64_t tiles, bool accumulate, const Sums& sums) const;
 };
 
 }  // namespace lab::winograd

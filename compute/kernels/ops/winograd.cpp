@@ -378,15 +378,17 @@ struct Transforms {
   }
 
   static void KernelGradient(const float* points, std::int64_t point_stride, std::int64_t channels,
-                             float* d_kernel) {
+                             bool accumulate, float* d_kernel, std::int64_t tap_stride) {
     const D d;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
-      Transform2D<kSize, 3>(
-          [](const V* in, V* out) HWY_ATTR { F::KernelGradient(in, out); },
-          [&](int i, int j)
-              HWY_ATTR { return hn::LoadU(d, points + (i * kSize + j) * point_stride + c); },
-          [&](int i, int j, V v)
-              HWY_ATTR { hn::StoreU(v, d, d_kernel + (i * 3 + j) * channels + c); });
+      Transform2D<kSize, 3>([](const V* in, V* out) HWY_ATTR { F::KernelGradient(in, out); },
+                            [&](int i, int j) HWY_ATTR {
+                              return hn::LoadU(d, points + (i * kSize + j) * point_stride + c);
+                            },
+                            [&](int i, int j, V v) HWY_ATTR {
+                              float* const tap = d_kernel + (i * 3 + j) * tap_stride + c;
+                              hn::StoreU(accumulate ? hn::Add(v, hn::LoadU(d, tap)) : v, d, tap);
+                            });
     }
   }
 

@@ -71,9 +71,10 @@ struct WinogradTransforms {
                  const TileGrid& grid, std::int64_t first, float* images);
   // Writes G g G^T, not in pairs of channels.
   void (*kernel)(const KernelRows& kernels, const PointArray& to, std::int64_t row);
-  // Writes G^T dU G to a kernel gradient [3, 3, channels]; points are `point_stride` floats apart.
+  // Writes G^T dU G to a kernel gradient [3, 3, channels], whose taps are `tap_stride` floats
+  // apart, or adds to it if `accumulate`; points are `point_stride` floats apart.
   void (*kernel_gradient)(const float* points, std::int64_t point_stride, std::int64_t channels,
-                          float* d_kernel);
+                          bool accumulate, float* d_kernel, std::int64_t tap_stride);
 };
 
 // Returns the transforms for m = `outputs`, 2 or 4, on this processor's best instruction set.

@@ -80,6 +80,24 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   }
 }
 
+// So many sums that each unit of them is added to the weight gradient at once, for every block of
+// tiles; three blocks or more.
+TEST(Winograd, SumsOfManyChannelsAreAddedBlockByBlock) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  const auto check_blocks = [](const ConvolutionAlgorithm& algorithm, const Bounds& bounds,
+                               Precision products, std::int64_t batch) {
+    return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
+                                             .norm_tolerance = bounds.norm_tolerance,
+                                             .shapes = {conv_shape(1, 1, 4096, 32, 3, 1, 1)},
+                                             .batches = {batch},
+                                             .threads = {1, 3},
+                                             .products = products});
+  };
+  EXPECT_EQ(check_blocks(winograd2_convolution(), kWinograd2, Precision::F32, 129), 6);
+  EXPECT_EQ(check_blocks(winograd4_convolution(), kWinograd4, Precision::F32, 59), 6);
+  EXPECT_EQ(check_blocks(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, 115), 6);
+}
+
 class WinogradTargets : public test::SimdTargetTest {};
 
 TEST_P(WinogradTargets, StayWithinTheBounds) {

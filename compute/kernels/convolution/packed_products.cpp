@@ -76,12 +76,12 @@ void multiply_f32(const PackedOperand& b, const float* a, std::int64_t lda, floa
   }
 }
 
-// `rounded` holds the rows of A, b.column_words() each.
-void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, float* c, std::int64_t ldc,
-                   std::int64_t rows, bool accumulate) {
+// `rounded` holds the rows of A, b.column_words() each, lda words apart.
+void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::int64_t lda, float* c,
+                   std::int64_t ldc, std::int64_t rows, bool accumulate) {
   const Bf16Kernels& gemm = bf16_kernels();
   const std::int64_t words = b.column_words();
-  Bf16TileArgs t{.a_row_stride = words, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
+  Bf16TileArgs t{.a_row_stride = lda, .a_k_stride = 1, .b_k_stride = gemm.nr, .ldc = ldc};
   for (std::int64_t p = 0; p < words; p += gemm.block_steps) {
     t.steps = std::min(gemm.block_steps, words - p);
     t.accumulate = accumulate || p > 0;
@@ -156,16 +156,15 @@ void PackedOperand::multiply(const float* a, std::int64_t lda, float* c, std::in
   if (products != Precision::BF16) return multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
   auto* const rounded = reinterpret_cast<std::uint32_t*>(work);
   round_rows(a, lda, rows, k, rounded);
-  multiply_bf16(*this, rounded, c, ldc, rows, accumulate);
+  multiply_bf16(*this, rounded, column_words(), c, ldc, rows, accumulate);
 }
 
-void PackedOperand::multiply_words(const float* a, float* c, std::int64_t ldc,
-                                   std::int64_t rows) const {
+void PackedOperand::multiply_words(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
+                                   std::int64_t rows, bool accumulate) const {
   if (products == Precision::BF16) {
-    multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(a), c, ldc, rows,
-                  /*accumulate=*/false);
+    multiply_bf16(*this, reinterpret_cast<const std::uint32_t*>(a), lda, c, ldc, rows, accumulate);
   } else {
-    multiply_f32(*this, a, k, c, ldc, rows, /*accumulate=*/false);
+    multiply_f32(*this, a, lda, c, ldc, rows, accumulate);
   }
 }
 

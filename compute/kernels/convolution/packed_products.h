@@ -52,8 +52,9 @@ struct PackedOperand {
   // accumulation. Fastest if the rows of A fit in L2.
   void multiply(const float* a, std::int64_t lda, float* c, std::int64_t ldc, std::int64_t rows,
                 bool accumulate, float* work) const;
-  // C [rows, n] = A * B, where A has the words of the micro-kernel, column_words() per row.
-  void multiply_words(const float* a, float* c, std::int64_t ldc, std::int64_t rows) const;
+  // The same, where A has the words of the micro-kernel: column_words() per row, lda words apart.
+  void multiply_words(const float* a, std::int64_t lda, float* c, std::int64_t ldc,
+                      std::int64_t rows, bool accumulate) const;
 };
 
 // In how many parts of the batch a weight gradient is summed over n items: parts of at least

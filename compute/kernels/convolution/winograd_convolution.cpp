@@ -32,11 +32,62 @@ using winograd::kKernelRows;
 
 constexpr std::int64_t kPair = 2;  // tiles that may share words
 
+// The kernels of a filtering, as they are stored: [output, tap, input] channels.
+struct KernelSource {
+  const ConvShape& s;
+  const WinogradTransforms& transforms;
+  const float* weight;
+  bool turned;  // rotated by 180 degrees, from output to input channels
+
+  // Transforms the kernels to one strip of channels, from `to` on, from kKernelRows channels, from
+  // `from` on. `taps` is work memory of taps_floats().
+  void transform(std::int64_t to, std::int64_t from, const PointArray& block, float* taps) const;
+  static std::int64_t taps_floats(std::int64_t strip) { return 9 * kKernelRows * strip; }
+};
+
+// Products need [from, to] channels. The weights of forward are the other way round: each block is
+// transposed first, tap by tap.
+void KernelSource::transform(std::int64_t to, std::int64_t from, const PointArray& block,
+                             float* taps) const {
+  const std::int64_t width = block.strip;
+  if (turned) {
+    transforms.kernel({.data = weight + from * s.patch() + to,
+                       .rows = kKernelRows,
+                       .row_stride = s.patch(),
+                       .tap_stride = s.in_c,
+                       .channels = std::min(width, s.in_c - to),
+                       .rotated = true},
+                      block, 0);
+    return;
+  }
+  const std::int64_t tap_floats = kKernelRows * width;
+  for (int tap = 0; tap < 9; ++tap) {
+    gemm_kernels().pack({.source = weight + (to * 9 + tap) * s.in_c + from,
+                         .strip_stride = s.patch(),
+                         .k_stride = 1,
+                         .k = kKernelRows,
+                         .valid = static_cast<int>(std::min(width, s.out_c - to)),
+                         .width = static_cast<int>(width),
+                         .out = taps + tap * tap_floats});
+  }
+  transforms.kernel({.data = taps,
+                     .rows = kKernelRows,
+                     .row_stride = width,
+                     .tap_stride = tap_floats,
+                     .channels = width},
+                    block, 0);
+}
+
 // Memory of forward and input gradient.
 struct FilterMemory {
-  winograd::Kernels kernels;
+  // Either all kernels are transformed first, or, if they are many and tiles are few, all tiles
+  // are, and each thread transforms and multiplies the kernels of a few channels at a time, in L2.
+  bool by_channels = false;
+  winograd::Kernels kernels;  // all, or those that a thread multiplies at once
+  float* v = nullptr;         // all tiles, if they are transformed first
   float* parts = nullptr;
   std::int64_t part_stride = 0;             // floats per thread
+  std::int64_t taps_at = 0, m_at = 0;       // floats, in a part
   std::int64_t tiles = 0;                   // per block of a thread
   std::int64_t v_stride = 0, m_stride = 0;  // floats between points
   std::int64_t used_bytes = 0;
@@ -93,24 +144,42 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
   struct GradientRun;
   int points() const { return (outputs_ + 2) * (outputs_ + 2); }
   FilterMemory filter_memory(Scratch scratch, const Filtering& f, const ConvolutionCase& c) const;
+  void plan_by_tiles(FilterMemory& m, const Filtering& f, const ConvolutionCase& c) const;
+  void plan_by_channels(FilterMemory& m, const Filtering& f, const ConvolutionCase& c) const;
   WinogradGradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
   void choose_units(WinogradGradientMemory& m, const ConvolutionCase& c) const;
-  void transform_kernels(const ConvShape& s, const ConvolutionContext& context, const float* weight,
-                         const FilterMemory& memory) const;
-  void transform_turned_kernels(const ConvShape& s, const ConvolutionContext& context,
-                                const float* weight, const FilterMemory& memory) const;
-  void filter(const Filtering& f, const ConvolutionContext& context, const FilterMemory& memory,
-              const float* from, const float* bias, bool accumulate, float* to) const;
+  struct FilterRun;
 
   const int outputs_;
 };
 
 FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
                                                 const ConvolutionCase& c) const {
-  constexpr std::int64_t kBlocksPerThread = 3;
-  const TileSize tile = tile_size(c.products);
+  constexpr std::int64_t kManyKernels_bytes = 16 << 20, kFewTiles = 96;
   FilterMemory m;
   m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
+  m.tiles = c.batch * winograd::output_tiles(f.to, outputs_).in_image;
+  m.by_channels = m.kernels.words() * 4 > kManyKernels_bytes && m.tiles <= kFewTiles;
+  if (m.by_channels) {
+    plan_by_channels(m, f, c);
+  } else {
+    plan_by_tiles(m, f, c);
+  }
+  ScratchCursor cursor(scratch);
+  if (m.by_channels) {
+    m.v = cursor.take<float>(points() * m.v_stride);
+  } else {
+    m.kernels.first.data = cursor.take<float>(m.kernels.words());
+  }
+  m.parts = cursor.take<float>(m.part_stride * c.threads);
+  m.used_bytes = cursor.used_bytes();
+  return m;
+}
+
+void WinogradConvolution::plan_by_tiles(FilterMemory& m, const Filtering& f,
+                                        const ConvolutionCase& c) const {
+  constexpr std::int64_t kBlocksPerThread = 3;
+  const TileSize tile = tile_size(c.products);
   // A block of tiles fits in L2; it is larger if the kernels, which are read once per block, are
   // large.
   const std::int64_t from_words = winograd::words_of(c.products, f.from.channels);
@@ -118,8 +187,7 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
   // In units of rows of the products' tiles:
-  const std::int64_t all =
-      ceil_div(c.batch * winograd::output_tiles(f.to, outputs_).in_image, tile.rows);
+  const std::int64_t all = ceil_div(m.tiles, tile.rows);
   const std::int64_t fit = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2);
   const std::int64_t fewest = c.threads > 1 && target <= l2 ? kBlocksPerThread : 1;
   m.tiles = piece_for_threads(all, fit, c.threads, fewest) * tile.rows;
@@ -128,14 +196,27 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   m.v_stride = largest * from_words + kGapFloats;
   m.m_stride = largest * f.to.channels + kGapFloats;
   // Holds transposed taps first, then tiles.
-  const std::int64_t for_kernels = 9 * kKernelRows * tile.cols;
-  const std::int64_t for_tiles = points() * (m.v_stride + m.m_stride);
-  m.part_stride = ceil_div(std::max(for_tiles, for_kernels), 16) * 16;
-  ScratchCursor cursor(scratch);
-  m.kernels.first.data = cursor.take<float>(m.kernels.words());
-  m.parts = cursor.take<float>(m.part_stride * c.threads);
-  m.used_bytes = cursor.used_bytes();
-  return m;
+  m.m_at = points() * m.v_stride;
+  const std::int64_t for_tiles = m.m_at + points() * m.m_stride;
+  m.part_stride = ceil_div(std::max(for_tiles, KernelSource::taps_floats(tile.cols)), 16) * 16;
+}
+
+// The terms that are multiplied at once determine the order of the sums, which does not depend on
+// the threads or caches.
+void WinogradConvolution::plan_by_channels(FilterMemory& m, const Filtering& f,
+                                           const ConvolutionCase& c) const {
+  constexpr std::int64_t kChannels = 32, kKernels_bytes = 320 << 10;
+  const TileSize tile = tile_size(c.products);
+  const std::int64_t channels = std::max<std::int64_t>(kChannels / tile.cols, 1) * tile.cols;
+  const std::int64_t rows_bytes =
+      points() * winograd::words_of(c.products, kKernelRows) * channels * 4;
+  const std::int64_t terms = std::max<std::int64_t>(kKernels_bytes / rows_bytes, 1) * kKernelRows;
+  m.kernels.first = {c.products, std::min(f.from.channels, terms), channels};
+  m.v_stride = m.tiles * winograd::words_of(c.products, f.from.channels) + kGapFloats;
+  m.m_stride = m.tiles * channels + kGapFloats;
+  m.taps_at = ceil_div(m.kernels.words(), 16) * 16;
+  m.m_at = m.taps_at + ceil_div(KernelSource::taps_floats(tile.cols), 16) * 16;
+  m.part_stride = ceil_div(m.m_at + points() * m.m_stride, 16) * 16;
 }
 
 // Several units for each thread. Their sums do not depend on their size.
@@ -228,105 +309,111 @@ std::int64_t WinogradConvolution::scratch_bytes(const ConvolutionCase& c) const 
   return gradient_memory({}, c).used_bytes;
 }
 
+// Forward or input gradient.
+struct WinogradConvolution::FilterRun {
+  const WinogradConvolution& algorithm;
+  const Filtering& f;
+  const KernelSource& source;
+  const ConvolutionContext& context;
+  const FilterMemory& memory;
+  const float* from;
+  const float* bias;
+  bool accumulate;
+  float* to;
+  const simd::TileGrid inputs = winograd::input_tiles(f, algorithm.outputs_);
+  const simd::TileGrid outputs = winograd::output_tiles(f.to, algorithm.outputs_);
+  const std::int64_t all = context.batch * outputs.in_image;
+  const std::int64_t from_words = winograd::words_of(context.products, f.from.channels);
+
+  float* part(int thread) const { return memory.parts + thread * memory.part_stride; }
+  PointArray v(float* data) const {
+    return {data, memory.v_stride, /*strip_stride=*/0, f.from.channels,
+            winograd::form_of_channels(context.products)};
+  }
+
+  void by_tiles() const {
+    const winograd::Kernels& u = memory.kernels;
+    const int strip = u.first.tile.cols;
+    const std::int64_t in_strip = u.first.k / kKernelRows;
+    context.pool.run_parts(u.first.strips() * in_strip, [&](std::int64_t i, int t) {
+      const std::int64_t channel = i / in_strip * strip, row = i % in_strip * kKernelRows;
+      source.transform(channel, row, u.block(channel, row), part(t));
+    });
+    context.pool.run_parts(ceil_div(all, memory.tiles), [&](std::int64_t block, int t) {
+      if (context.stop.stop_requested()) return;
+      const PointArray tiles = v(part(t));
+      const PointArray m{part(t) + memory.m_at, memory.m_stride, /*strip_stride=*/0, f.to.channels};
+      const std::int64_t first = block * memory.tiles;
+      const std::int64_t count = std::min(memory.tiles, all - first);
+      source.transforms.input(from, inputs, first, count, tiles, 0);
+      u.multiply(tiles, from_words, m, count, /*accumulate=*/false);
+      source.transforms.output(m, count, bias, accumulate, outputs, first, to);
+    });
+  }
+
+  void by_channels() const {
+    const PointArray tiles = v(memory.v);
+    context.pool.parallel_for(all, 1, [&](std::int64_t begin, std::int64_t end) {
+      source.transforms.input(from, inputs, begin, end - begin, tiles, begin);
+    });
+    const std::int64_t channels = memory.kernels.first.n;
+    context.pool.run_parts(ceil_div(f.to.channels, channels), [&](std::int64_t i, int t) {
+      if (context.stop.stop_requested()) return;
+      filter({i * channels, std::min(f.to.channels, (i + 1) * channels)}, tiles, part(t));
+    });
+  }
+
+  // Computes some channels from all tiles.
+  void filter(Slice channels, PointArray tiles, float* work) const {
+    winograd::Kernels u = memory.kernels;
+    u.first.data = work;
+    u.first.n = channels.end - channels.begin;
+    const std::int64_t strip = u.first.tile.cols, most = u.first.k;
+    const PointArray m{work + memory.m_at, memory.m_stride, /*strip_stride=*/0,
+                       memory.kernels.first.n};
+    for (std::int64_t k = 0; k < f.from.channels; k += most) {
+      u.first.k = std::min(most, f.from.channels - k);
+      for (std::int64_t c = 0; c < u.first.n; c += strip) {
+        for (std::int64_t row = 0; row < u.first.k; row += kKernelRows) {
+          source.transform(channels.begin + c, k + row, u.block(c, row), work + memory.taps_at);
+        }
+      }
+      u.multiply(tiles, from_words, m, all, /*accumulate=*/k > 0);
+      tiles.data += winograd::words_of(context.products, most);
+    }
+    simd::TileGrid some = outputs;
+    some.channels = u.first.n;
+    source.transforms.output(m, all, bias == nullptr ? nullptr : bias + channels.begin, accumulate,
+                             some, 0, to + channels.begin);
+  }
+
+  void run() const {
+    if (memory.by_channels) {
+      by_channels();
+    } else {
+      by_tiles();
+    }
+  }
+};
+
 void WinogradConvolution::forward(const ConvShape& s, const ConvolutionContext& context,
                                   const float* x, const float* weight, const float* bias,
                                   float* y) const {
   const Filtering f = winograd::forward_filtering(s);
+  const KernelSource source{s, simd::winograd_transforms(outputs_), weight, /*turned=*/false};
   const FilterMemory memory =
       filter_memory(context.scratch, f, case_of(s, ConvolutionStage::Forward, context));
-  transform_kernels(s, context, weight, memory);
-  filter(f, context, memory, x, bias, /*accumulate=*/false, y);
+  FilterRun{*this, f, source, context, memory, x, bias, /*accumulate=*/false, y}.run();
 }
 
 void WinogradConvolution::input_gradient(const ConvShape& s, const ConvolutionContext& context,
                                          const float* dy, const float* weight, float* dx,
                                          bool accumulate) const {
   const Filtering f = winograd::backward_filtering(s);
+  const KernelSource source{s, simd::winograd_transforms(outputs_), weight, /*turned=*/true};
   const FilterMemory memory =
       filter_memory(context.scratch, f, case_of(s, ConvolutionStage::InputGradient, context));
-  transform_turned_kernels(s, context, weight, memory);
-  filter(f, context, memory, dy, /*bias=*/nullptr, accumulate, dx);
-}
-
-// Calls body(thread, channel, row) for each block of the transformed kernels.
-template <class Body>
-void for_kernel_blocks(const ConvolutionContext& context, const winograd::Kernels& u,
-                       const Body& body) {
-  const int strip = u.first.tile.cols;
-  const std::int64_t in_strip = u.first.k / kKernelRows;
-  context.pool.run_parts(u.first.strips() * in_strip, [&](std::int64_t i, int t) {
-    body(t, i / in_strip * strip, i % in_strip * kKernelRows);
-  });
-}
-
-// Forward multiplies by [input, output] channels, but the weights are stored [output, input]: each
-// block is transposed first, tap by tap.
-void WinogradConvolution::transform_kernels(const ConvShape& s, const ConvolutionContext& context,
-                                            const float* weight, const FilterMemory& memory) const {
-  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const winograd::Kernels& u = memory.kernels;
-  const int width = u.first.tile.cols;
-  const std::int64_t tap_floats = kKernelRows * width;
-  for_kernel_blocks(context, u, [&](int t, std::int64_t o, std::int64_t i) {
-    float* taps = memory.parts + t * memory.part_stride;  // [9][input channels][strip]
-    for (int tap = 0; tap < 9; ++tap) {
-      gemm_kernels().pack({.source = weight + (o * 9 + tap) * s.in_c + i,
-                           .strip_stride = s.patch(),
-                           .k_stride = 1,
-                           .k = kKernelRows,
-                           .valid = static_cast<int>(std::min<std::int64_t>(width, s.out_c - o)),
-                           .width = width,
-                           .out = taps + tap * tap_floats});
-    }
-    transforms.kernel({.data = taps,
-                       .rows = kKernelRows,
-                       .row_stride = width,
-                       .tap_stride = tap_floats,
-                       .channels = width},
-                      u.block(o, i), 0);
-  });
-}
-
-// The input gradient multiplies by [output, input] channels, the order in which the weights are
-// stored.
-void WinogradConvolution::transform_turned_kernels(const ConvShape& s,
-                                                   const ConvolutionContext& context,
-                                                   const float* weight,
-                                                   const FilterMemory& memory) const {
-  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const winograd::Kernels& u = memory.kernels;
-  const std::int64_t width = u.first.tile.cols;
-  for_kernel_blocks(context, u, [&](int /*thread*/, std::int64_t i, std::int64_t o) {
-    transforms.kernel({.data = weight + o * s.patch() + i,
-                       .rows = kKernelRows,
-                       .row_stride = s.patch(),
-                       .tap_stride = s.in_c,
-                       .channels = std::min(width, s.in_c - i),
-                       .rotated = true},
-                      u.block(i, o), 0);
-  });
-}
-
-void WinogradConvolution::filter(const Filtering& f, const ConvolutionContext& context,
-                                 const FilterMemory& memory, const float* from, const float* bias,
-                                 bool accumulate, float* to) const {
-  const WinogradTransforms& transforms = simd::winograd_transforms(outputs_);
-  const simd::TileGrid inputs = winograd::input_tiles(f, outputs_);
-  const simd::TileGrid outputs = winograd::output_tiles(f.to, outputs_);
-  const std::int64_t all = context.batch * outputs.in_image;
-  context.pool.run_parts(ceil_div(all, memory.tiles), [&](std::int64_t block, int t) {
-    if (context.stop.stop_requested()) return;
-    float* part = memory.parts + t * memory.part_stride;
-    const PointArray v{part, memory.v_stride, /*strip_stride=*/0, f.from.channels,
-                       winograd::form_of_channels(context.products)};
-    const PointArray m{part + points() * memory.v_stride, memory.m_stride, /*strip_stride=*/0,
-                       f.to.channels};
-    const std::int64_t first = block * memory.tiles;
-    const std::int64_t count = std::min(memory.tiles, all - first);
-    transforms.input(from, inputs, first, count, v, 0);
-    memory.kernels.multiply(v, m, count);
-    transforms.output(m, count, bias, accumulate, outputs, first, to);
-  });
+  FilterRun{*this, f, source, context, memory, dy, /*bias=*/nullptr, accumulate, dx}.run();
 }
 
 // The sums over tiles in a weight gradient.

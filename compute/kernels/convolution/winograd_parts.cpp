@@ -23,6 +23,7 @@ simd::TileGrid output_tiles(const Image& image, int outputs) {
   return {.height = image.height,
           .width = image.width,
           .channels = image.channels,
+          .pixel_stride = image.channels,
           .in_row = in_row,
           .in_image = in_row * ceil_div(image.height, outputs)};
 }
@@ -31,7 +32,7 @@ simd::TileGrid input_tiles(const Filtering& f, int outputs) {
   simd::TileGrid tiles = output_tiles(f.to, outputs);
   tiles.height = f.from.height;
   tiles.width = f.from.width;
-  tiles.channels = f.from.channels;
+  tiles.channels = tiles.pixel_stride = f.from.channels;
   tiles.margin = f.padding;
   return tiles;
 }
@@ -61,9 +62,11 @@ PointArray Kernels::block(std::int64_t channel, std::int64_t row) const {
   return {place, point_words(), first.strip_words(), width, form_of_rows(first.products)};
 }
 
-void Kernels::multiply(const PointArray& v, const PointArray& m, std::int64_t tiles) const {
+void Kernels::multiply(const PointArray& v, std::int64_t v_row, const PointArray& m,
+                       std::int64_t tiles, bool accumulate) const {
   for (int p = 0; p < points; ++p) {
-    at(p).multiply_words(v.data + p * v.point_stride, m.data + p * m.point_stride, m.strip, tiles);
+    at(p).multiply_words(v.data + p * v.point_stride, v_row, m.data + p * m.point_stride, m.strip,
+                         tiles, accumulate);
   }
 }
 

@@ -65,8 +65,9 @@ struct Kernels {
   // of a strip.
   simd::PointArray block(std::int64_t channel, std::int64_t row) const;
 
-  // M[p] = V[p] * U[p] for every point; V and M are row-major.
-  void multiply(const simd::PointArray& v, const simd::PointArray& m, std::int64_t tiles) const;
+  // M[p] (+)= V[p] * U[p] for every point; V and M are row-major. A row of V has `v_row` words.
+  void multiply(const simd::PointArray& v, std::int64_t v_row, const simd::PointArray& m,
+                std::int64_t tiles, bool accumulate) const;
 };
 
 // Sums of a weight gradient before G^T dU G: those of point p, output channel o and input channel i

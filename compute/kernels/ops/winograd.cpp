@@ -222,12 +222,12 @@ struct Window {
   Window() { std::fill_n(&pixel[0][0], kSize * kSize, nullptr); }
   Window(Float* images, const TileGrid& grid, std::int64_t tile) {
     const TileCorner<kStep> at(grid, tile);
-    Float* const image = images + at.image * grid.height * grid.width * grid.channels;
+    Float* const image = images + at.image * grid.height * grid.width * grid.pixel_stride;
     for (int i = 0; i < kSize; ++i) {
       for (int j = 0; j < kSize; ++j) {
         const std::int64_t y = at.top + i, x = at.left + j;
         const bool inside = y >= 0 && y < grid.height && x >= 0 && x < grid.width;
-        pixel[i][j] = inside ? image + (y * grid.width + x) * grid.channels : nullptr;
+        pixel[i][j] = inside ? image + (y * grid.width + x) * grid.pixel_stride : nullptr;
       }
     }
   }
@@ -239,7 +239,7 @@ template <int kSize, int kStep>
 class Prefetch {
  public:
   Prefetch(const float* images, const TileGrid& grid, std::int64_t tile)
-      : line_(grid.width * grid.channels), pixel_(grid.channels) {
+      : line_(grid.width * grid.pixel_stride), pixel_(grid.pixel_stride) {
     const TileCorner<kStep> at(grid, tile);
     constexpr int kSkipped = kSize - kStep;
     first_ = reinterpret_cast<std::uintptr_t>(images) +

@@ -24,6 +24,7 @@ inline constexpr std::int64_t kWinogradChannels = 16;
 // it. Parts of a tile may be outside its image.
 struct TileGrid {
   std::int64_t height = 0, width = 0, channels = 0;
+  std::int64_t pixel_stride = 0;  // floats; channels after the first `channels` are left out
   std::int64_t in_row = 0, in_image = 0;  // tiles
   std::int64_t margin = 0;
 };

@@ -80,22 +80,36 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   }
 }
 
+int check_channels(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
+                   const simd::ConvShape& shape, std::vector<std::int64_t> batches) {
+  return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
+                                           .norm_tolerance = bounds.norm_tolerance,
+                                           .shapes = {shape},
+                                           .batches = std::move(batches),
+                                           .threads = {1, 3},
+                                           .products = products});
+}
+
 // So many sums that each unit of them is added to the weight gradient at once, for every block of
 // tiles; three blocks or more.
 TEST(Winograd, SumsOfManyChannelsAreAddedBlockByBlock) {
   SKIP_UNDER_THREAD_SANITIZER();
-  const auto check_blocks = [](const ConvolutionAlgorithm& algorithm, const Bounds& bounds,
-                               Precision products, std::int64_t batch) {
-    return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
-                                             .norm_tolerance = bounds.norm_tolerance,
-                                             .shapes = {conv_shape(1, 1, 4096, 32, 3, 1, 1)},
-                                             .batches = {batch},
-                                             .threads = {1, 3},
-                                             .products = products});
-  };
-  EXPECT_EQ(check_blocks(winograd2_convolution(), kWinograd2, Precision::F32, 129), 6);
-  EXPECT_EQ(check_blocks(winograd4_convolution(), kWinograd4, Precision::F32, 59), 6);
-  EXPECT_EQ(check_blocks(winograd4_convolution(), kWinograd4Bf16, Precision::BF16, 115), 6);
+  const simd::ConvShape shape = conv_shape(1, 1, 4096, 32, 3, 1, 1);
+  const auto &two = winograd2_convolution(), &four = winograd4_convolution();
+  EXPECT_EQ(check_channels(two, kWinograd2, Precision::F32, shape, {129}), 6);
+  EXPECT_EQ(check_channels(four, kWinograd4, Precision::F32, shape, {59}), 6);
+  EXPECT_EQ(check_channels(four, kWinograd4Bf16, Precision::BF16, shape, {115}), 6);
+}
+
+// So many kernels for so few tiles that they are transformed where they are multiplied. Neither the
+// terms nor the channels fill their last block.
+TEST(Winograd, ManyKernelsMatchFloat64) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  const simd::ConvShape shape = conv_shape(1, 2, 528, 496, 3, 1, 1);
+  const auto &two = winograd2_convolution(), &four = winograd4_convolution();
+  EXPECT_EQ(check_channels(two, kWinograd2, Precision::F32, shape, {1, 3}), 6);
+  EXPECT_EQ(check_channels(four, kWinograd4, Precision::F32, shape, {1, 3}), 6);
+  EXPECT_EQ(check_channels(four, kWinograd4Bf16, Precision::BF16, shape, {1, 3}), 6);
 }
 
 class WinogradTargets : public test::SimdTargetTest {};

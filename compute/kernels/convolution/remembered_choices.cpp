@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;  // not ordered_json, whose key lookup is linear
 namespace fs = std::filesystem;
 
-// Increment when the meaning of keys, the way of measuring or the speed of algorithms changes; older
+// Increment when the meaning of keys, the way of measuring or the algorithms' speed changes; older
 // choices are then dropped.
 constexpr int kVersion = 3;
 

@@ -1,8 +1,10 @@
 // Convolution by Winograd's F(m x m, 3 x 3): tiles of m x m outputs, (m+2)^2 matrix products whose
 // terms are the input channels.
-//   forward          per block of tiles: V = B^T d B, M[p] = V[p] * U[p], y = A^T M A
+//   forward          V = B^T d B, M[p] = V[p] * U[p], y = A^T M A; per block of tiles, or per few
+//                    output channels
 //   input gradient   the same on dy, with the kernels rotated by 180 degrees and channels exchanged
-//   weight gradient  dU[p] += (A dY A^T)[p]^T * V[p] over blocks of tiles, dW = G^T dU G
+//   weight gradient  dU[p] += (A dY A^T)[p]^T * V[p] over blocks of tiles, dW = G^T dU G, or dW +=
+//                    G^T dU G for each block
 // Work     (m+2)^2 / m^2 instead of 9 multiply-adds per pixel and pair of channels: 4 for m = 2,
 //          2.25 for m = 4, and more where tiles extend beyond the image
 // Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
@@ -86,9 +88,9 @@ struct FilterMemory {
   winograd::Kernels kernels;  // all, or those that a thread multiplies at once
   float* v = nullptr;         // all tiles, if they are transformed first
   float* parts = nullptr;
-  std::int64_t part_stride = 0;             // floats per thread
-  std::int64_t taps_at = 0, m_at = 0;       // floats, in a part
-  std::int64_t tiles = 0;                   // per block of a thread
+  std::int64_t part_stride = 0;        // floats per thread
+  std::int64_t taps_at = 0, m_at = 0;  // floats, in a part
+  std::int64_t tiles = 0;  // per block of a thread, which has all of them if by_channels
   std::int64_t v_stride = 0, m_stride = 0;  // floats between points
   std::int64_t used_bytes = 0;
 };
@@ -143,9 +145,13 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
  private:
   struct GradientRun;
   int points() const { return (outputs_ + 2) * (outputs_ + 2); }
+  std::int64_t filter_bytes(const Filtering& f, const ConvolutionCase& c) const;
   FilterMemory filter_memory(Scratch scratch, const Filtering& f, const ConvolutionCase& c) const;
-  void plan_by_tiles(FilterMemory& m, const Filtering& f, const ConvolutionCase& c) const;
-  void plan_by_channels(FilterMemory& m, const Filtering& f, const ConvolutionCase& c) const;
+  FilterMemory plan_by_tiles(const Filtering& f, const ConvolutionCase& c) const;
+  FilterMemory plan_by_channels(const Filtering& f, const ConvolutionCase& c) const;
+  std::int64_t tiles_of(const Image& image, std::int64_t batch) const {
+    return batch * winograd::output_tiles(image, outputs_).in_image;
+  }
   WinogradGradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) const;
   void choose_units(WinogradGradientMemory& m, const ConvolutionCase& c) const;
   struct FilterRun;
@@ -153,20 +159,19 @@ class WinogradConvolution final : public ConvolutionAlgorithm {
   const int outputs_;
 };
 
+// The most tiles that are computed by channels.
+constexpr std::int64_t kFewTiles = 96;
+
 FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
                                                 const ConvolutionCase& c) const {
-  constexpr std::int64_t kManyKernels_bytes = 16 << 20, kFewTiles = 96;
-  FilterMemory m;
-  m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
-  m.tiles = c.batch * winograd::output_tiles(f.to, outputs_).in_image;
-  m.by_channels = m.kernels.words() * 4 > kManyKernels_bytes && m.tiles <= kFewTiles;
-  if (m.by_channels) {
-    plan_by_channels(m, f, c);
-  } else {
-    plan_by_tiles(m, f, c);
-  }
+  constexpr std::int64_t kManyKernels_bytes = 16 << 20;
+  constexpr std::int64_t kManyChannels = 256;  // enough for many threads
+  const winograd::Kernels kernels{points(), {c.products, f.from.channels, f.to.channels}};
+  const bool by_channels = kernels.words() * 4 > kManyKernels_bytes &&
+                           f.to.channels >= kManyChannels && tiles_of(f.to, c.batch) <= kFewTiles;
+  FilterMemory m = by_channels ? plan_by_channels(f, c) : plan_by_tiles(f, c);
   ScratchCursor cursor(scratch);
-  if (m.by_channels) {
+  if (by_channels) {
     m.v = cursor.take<float>(points() * m.v_stride);
   } else {
     m.kernels.first.data = cursor.take<float>(m.kernels.words());
@@ -176,9 +181,19 @@ FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering
   return m;
 }
 
-void WinogradConvolution::plan_by_tiles(FilterMemory& m, const Filtering& f,
-                                        const ConvolutionCase& c) const {
+// Enough for smaller batches, too, of which the largest that is computed by channels may need more.
+std::int64_t WinogradConvolution::filter_bytes(const Filtering& f, const ConvolutionCase& c) const {
+  ConvolutionCase few = c;
+  few.batch = std::min(c.batch, kFewTiles / tiles_of(f.to, 1));
+  const std::int64_t bytes = filter_memory({}, f, c).used_bytes;
+  return few.batch < 1 ? bytes : std::max(bytes, filter_memory({}, f, few).used_bytes);
+}
+
+FilterMemory WinogradConvolution::plan_by_tiles(const Filtering& f,
+                                                const ConvolutionCase& c) const {
   constexpr std::int64_t kBlocksPerThread = 3;
+  FilterMemory m;
+  m.kernels = {points(), {c.products, f.from.channels, f.to.channels}};
   const TileSize tile = tile_size(c.products);
   // A block of tiles fits in L2; it is larger if the kernels, which are read once per block, are
   // large.
@@ -187,7 +202,7 @@ void WinogradConvolution::plan_by_tiles(FilterMemory& m, const Filtering& f,
   const std::int64_t l2 = cache_sizes().l2_bytes;
   const std::int64_t target = std::clamp(m.kernels.words() * 4 / 2, l2 / 2, 8 * l2);
   // In units of rows of the products' tiles:
-  const std::int64_t all = ceil_div(m.tiles, tile.rows);
+  const std::int64_t all = ceil_div(tiles_of(f.to, c.batch), tile.rows);
   const std::int64_t fit = std::max<std::int64_t>(target / tile_bytes / tile.rows, 2);
   const std::int64_t fewest = c.threads > 1 && target <= l2 ? kBlocksPerThread : 1;
   m.tiles = piece_for_threads(all, fit, c.threads, fewest) * tile.rows;
@@ -199,24 +214,29 @@ void WinogradConvolution::plan_by_tiles(FilterMemory& m, const Filtering& f,
   m.m_at = points() * m.v_stride;
   const std::int64_t for_tiles = m.m_at + points() * m.m_stride;
   m.part_stride = ceil_div(std::max(for_tiles, KernelSource::taps_floats(tile.cols)), 16) * 16;
+  return m;
 }
 
 // The terms that are multiplied at once determine the order of the sums, which does not depend on
 // the threads or caches.
-void WinogradConvolution::plan_by_channels(FilterMemory& m, const Filtering& f,
-                                           const ConvolutionCase& c) const {
+FilterMemory WinogradConvolution::plan_by_channels(const Filtering& f,
+                                                   const ConvolutionCase& c) const {
   constexpr std::int64_t kChannels = 32, kKernels_bytes = 320 << 10;
   const TileSize tile = tile_size(c.products);
   const std::int64_t channels = std::max<std::int64_t>(kChannels / tile.cols, 1) * tile.cols;
   const std::int64_t rows_bytes =
       points() * winograd::words_of(c.products, kKernelRows) * channels * 4;
   const std::int64_t terms = std::max<std::int64_t>(kKernels_bytes / rows_bytes, 1) * kKernelRows;
-  m.kernels.first = {c.products, std::min(f.from.channels, terms), channels};
+  FilterMemory m;
+  m.by_channels = true;
+  m.kernels = {points(), {c.products, std::min(f.from.channels, terms), channels}};
+  m.tiles = tiles_of(f.to, c.batch);
   m.v_stride = m.tiles * winograd::words_of(c.products, f.from.channels) + kGapFloats;
   m.m_stride = m.tiles * channels + kGapFloats;
   m.taps_at = ceil_div(m.kernels.words(), 16) * 16;
   m.m_at = m.taps_at + ceil_div(KernelSource::taps_floats(tile.cols), 16) * 16;
   m.part_stride = ceil_div(m.m_at + points() * m.m_stride, 16) * 16;
+  return m;
 }
 
 // Several units for each thread. Their sums do not depend on their size.
@@ -253,8 +273,7 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   const int strip = tile_size(c.products).cols;
   const std::int64_t point_sums = s.out_c * s.in_c + kGapFloats;
   const std::int64_t sum_bytes = points() * point_sums * 4;
-  const std::int64_t all =
-      c.batch * winograd::output_tiles({s.out_h, s.out_w, s.out_c}, outputs_).in_image;
+  const std::int64_t all = tiles_of({s.out_h, s.out_w, s.out_c}, c.batch);
   const std::int64_t tile_bytes = points() * winograd::words_of(c.products, s.in_c + s.out_c) * 4;
   const std::int64_t parts =
       weight_sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), sum_bytes, kAllSums_bytes);
@@ -300,10 +319,9 @@ bool WinogradConvolution::supports(const ConvolutionCase& c) const {
 
 std::int64_t WinogradConvolution::scratch_bytes(const ConvolutionCase& c) const {
   switch (c.stage) {
-    case ConvolutionStage::Forward:
-      return filter_memory({}, winograd::forward_filtering(c.shape), c).used_bytes;
+    case ConvolutionStage::Forward: return filter_bytes(winograd::forward_filtering(c.shape), c);
     case ConvolutionStage::InputGradient:
-      return filter_memory({}, winograd::backward_filtering(c.shape), c).used_bytes;
+      return filter_bytes(winograd::backward_filtering(c.shape), c);
     case ConvolutionStage::WeightGradient: break;
   }
   return gradient_memory({}, c).used_bytes;
@@ -459,9 +477,9 @@ struct WinogradConvolution::GradientRun {
 
   void together() const {
     const std::int64_t points = algorithm.points();
-    const std::int64_t in_rows = ceil_div(s.in_c, memory.unit_inputs);
-    const std::int64_t in_points = ceil_div(s.out_c, memory.unit_outputs) * in_rows;
-    const std::int64_t units = ceil_div(points, memory.unit_points) * in_points;
+    const std::int64_t in_row = ceil_div(s.in_c, memory.unit_inputs);
+    const std::int64_t in_point = ceil_div(s.out_c, memory.unit_outputs) * in_row;
+    const std::int64_t units = ceil_div(points, memory.unit_points) * in_point;
     const auto unit_of = [](std::int64_t n, std::int64_t size, std::int64_t index) {
       return Slice{index * size, std::min(n, (index + 1) * size)};
     };
@@ -474,9 +492,9 @@ struct WinogradConvolution::GradientRun {
           });
       context.pool.run_parts(units, [&](std::int64_t unit, int t) {
         const winograd::SumRange range{
-            unit_of(points, memory.unit_points, unit / in_points),
-            unit_of(s.out_c, memory.unit_outputs, unit % in_points / in_rows),
-            unit_of(s.in_c, memory.unit_inputs, unit % in_rows)};
+            unit_of(points, memory.unit_points, unit / in_point),
+            unit_of(s.out_c, memory.unit_outputs, unit % in_point / in_row),
+            unit_of(s.in_c, memory.unit_inputs, unit % in_row)};
         sum(range, count, /*accumulate=*/first > 0, t);
       });
     }

@@ -1,7 +1,5 @@
 #include "compute/kernels/ops/winograd.h"
 
-#include <algorithm>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/ops/winograd.cpp"
 #include <hwy/cache_control.h>
@@ -172,7 +170,8 @@ HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std
 }
 
 // Transforms `count` rows of channels, or half as many pairs of rows. rows(r) gives the kIn x kIn
-// values load(i, j, c) of row r, and the next one's prefetch(c); zeros after the last row.
+// values load(i, j, c) of row r, and the next one's prefetch(c). Tiles after the last one are
+// zeros.
 template <PointForm kForm, int kIn, int kOut, class Transform, class Rows>
 HWY_INLINE void TransformRows(const Transform& transform, const Rows& rows, std::int64_t count,
                               const PointArray& to, std::int64_t row) {
@@ -217,9 +216,9 @@ struct TileCorner {
 // The pixels of a tile of kSize x kSize pixels, null outside the image.
 template <int kSize, int kStep, class Float>
 struct Window {
-  Float* pixel[kSize][kSize];
+  Float* pixel[kSize][kSize] = {};
 
-  Window() { std::fill_n(&pixel[0][0], kSize * kSize, nullptr); }
+  Window() = default;
   Window(Float* images, const TileGrid& grid, std::int64_t tile) {
     const TileCorner<kStep> at(grid, tile);
     Float* const image = images + at.image * grid.height * grid.width * grid.pixel_stride;
@@ -227,7 +226,7 @@ struct Window {
       for (int j = 0; j < kSize; ++j) {
         const std::int64_t y = at.top + i, x = at.left + j;
         const bool inside = y >= 0 && y < grid.height && x >= 0 && x < grid.width;
-        pixel[i][j] = inside ? image + (y * grid.width + x) * grid.pixel_stride : nullptr;
+        if (inside) pixel[i][j] = image + (y * grid.width + x) * grid.pixel_stride;
       }
     }
   }
@@ -246,7 +245,8 @@ class Prefetch {
              sizeof(float) * ((at.image * grid.height + at.top + kSkipped) * line_ +
                               (at.left + kSkipped) * pixel_);
   }
-  // Called for each vector of channels from c on. The addresses may be outside the images.
+  // Called for each vector of channels from c on. A pixel is taken to begin with a cache line. The
+  // addresses may be outside the images.
   HWY_INLINE void operator()(std::int64_t c) const {
     if (c % kLineFloats != 0) return;
 #pragma GCC unroll 4

@@ -16,7 +16,8 @@
 
 namespace lab::simd {
 
-// Every transform handles a multiple of this number of channels, for any vector length.
+// Every transform handles a multiple of this number of channels, for any vector length. Kernels and
+// their gradients may have fewer, a multiple of the vector length.
 inline constexpr std::int64_t kWinogradChannels = 16;
 
 // The tiles of a batch of images or their gradients, row by row and image by image: squares at
@@ -50,6 +51,7 @@ struct PointArray {
 };
 
 // Kernels [3, 3, channels], whose taps are `tap_stride` floats apart; each becomes a row of points.
+// An even number of them if rows are paired.
 struct KernelRows {
   const float* data = nullptr;
   std::int64_t rows = 0, row_stride = 0, tap_stride = 0;
@@ -58,7 +60,8 @@ struct KernelRows {
 };
 
 // Functions that write `count` tiles or kernels write rows [row, row + count). If rows are paired,
-// `row` is even, and so is `count` unless it reaches the last row; the last word's other half is 0.
+// `row` is even, and so is `count` unless it reaches the last row; the last word's other half is
+// then 0 or -0.
 struct WinogradTransforms {
   // Writes B^T d B of tiles of (m+2) x (m+2) pixels, 0 outside the images.
   void (*input)(const float* images, const TileGrid& grid, std::int64_t first, std::int64_t count,

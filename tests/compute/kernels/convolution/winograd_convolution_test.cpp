@@ -80,8 +80,8 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   }
 }
 
-int check_channels(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
-                   const simd::ConvShape& shape, std::vector<std::int64_t> batches) {
+int check_shape(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
+                const simd::ConvShape& shape, std::vector<std::int64_t> batches) {
   return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
                                            .norm_tolerance = bounds.norm_tolerance,
                                            .shapes = {shape},
@@ -90,26 +90,27 @@ int check_channels(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, 
                                            .products = products});
 }
 
+// Several blocks of tiles: of all threads, and of one, there with an odd number of tiles.
+TEST(Winograd, SumsOfSeveralBlocksMatchFloat64) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  const auto &two = winograd2_convolution(), &four = winograd4_convolution();
+  const simd::ConvShape shared = conv_shape(1, 1, 2048, 16, 3, 1, 1);
+  EXPECT_EQ(check_shape(two, kWinograd2, Precision::F32, shared, {130}), 6);
+  EXPECT_EQ(check_shape(two, kWinograd2Bf16, Precision::BF16, shared, {130}), 6);
+  const simd::ConvShape large = conv_shape(80, 80, 16, 16, 3, 1, 1);
+  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, large, {1}), 6);
+  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, large, {1}), 6);
+}
+
 // So many sums that each unit of them is added to the weight gradient at once, for every block of
 // tiles; three blocks or more.
 TEST(Winograd, SumsOfManyChannelsAreAddedBlockByBlock) {
   SKIP_UNDER_THREAD_SANITIZER();
   const simd::ConvShape shape = conv_shape(1, 1, 4096, 32, 3, 1, 1);
   const auto &two = winograd2_convolution(), &four = winograd4_convolution();
-  EXPECT_EQ(check_channels(two, kWinograd2, Precision::F32, shape, {129}), 6);
-  EXPECT_EQ(check_channels(four, kWinograd4, Precision::F32, shape, {59}), 6);
-  EXPECT_EQ(check_channels(four, kWinograd4Bf16, Precision::BF16, shape, {115}), 6);
-}
-
-// So many kernels for so few tiles that they are transformed where they are multiplied. Neither the
-// terms nor the channels fill their last block.
-TEST(Winograd, ManyKernelsMatchFloat64) {
-  SKIP_UNDER_THREAD_SANITIZER();
-  const simd::ConvShape shape = conv_shape(1, 2, 528, 496, 3, 1, 1);
-  const auto &two = winograd2_convolution(), &four = winograd4_convolution();
-  EXPECT_EQ(check_channels(two, kWinograd2, Precision::F32, shape, {1, 3}), 6);
-  EXPECT_EQ(check_channels(four, kWinograd4, Precision::F32, shape, {1, 3}), 6);
-  EXPECT_EQ(check_channels(four, kWinograd4Bf16, Precision::BF16, shape, {1, 3}), 6);
+  EXPECT_EQ(check_shape(two, kWinograd2, Precision::F32, shape, {129}), 6);
+  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, shape, {59}), 6);
+  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, shape, {115}), 6);
 }
 
 class WinogradTargets : public test::SimdTargetTest {};
@@ -126,6 +127,18 @@ TEST_P(WinogradTargets, StayWithinTheBounds) {
                                                        .threads = {2},
                                                        .products = Precision::BF16}),
             0);
+}
+
+// So many kernels for so few tiles that they are transformed where they are multiplied. Neither the
+// terms nor the channels fill their last block.
+TEST_P(WinogradTargets, ManyKernelsMatchFloat64) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  if (GetParam() == HWY_EMU128) GTEST_SKIP() << "takes ten times as long as the others";
+  const simd::ConvShape shape = conv_shape(1, 2, 528, 528, 3, 1, 1);
+  const auto &two = winograd2_convolution(), &four = winograd4_convolution();
+  EXPECT_EQ(check_shape(two, kWinograd2, Precision::F32, shape, {3}), 6);
+  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, shape, {1, 3}), 6);
+  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, shape, {3}), 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WinogradTargets, testing::ValuesIn(test::simd_targets()),
@@ -146,15 +159,21 @@ TEST(Winograd, SupportsOnlyItsShapes) {
 // A network allocates the memory that its largest batch needs; smaller batches must not need more.
 TEST(Winograd, SmallerBatchesNeedNoMoreMemory) {
   for (const auto* algorithm : {&winograd2_convolution(), &winograd4_convolution()}) {
-    for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
-                             ConvolutionStage::WeightGradient}) {
-      ConvolutionCase c{
-          .shape = conv_shape(14, 14, 128, 128, 3, 1, 1), .stage = stage, .threads = 2};
-      std::int64_t before = 0;
-      for (c.batch = 1; c.batch <= 300; c.batch += 7) {
-        const std::int64_t bytes = algorithm->scratch_bytes(c);
-        EXPECT_GE(bytes, before) << algorithm->name() << ", batch " << c.batch;
-        before = bytes;
+    for (const simd::ConvShape& shape :
+         {conv_shape(14, 14, 128, 128, 3, 1, 1), conv_shape(1, 1, 4096, 256, 3, 1, 1),
+          conv_shape(1, 1, 256, 4096, 3, 1, 1)}) {
+      for (const auto stage : {ConvolutionStage::Forward, ConvolutionStage::InputGradient,
+                               ConvolutionStage::WeightGradient}) {
+        for (const int threads : {1, 2, 128}) {
+          ConvolutionCase c{.shape = shape, .stage = stage, .threads = threads};
+          std::int64_t before = 0;
+          for (c.batch = 1; c.batch <= 300; ++c.batch) {
+            const std::int64_t bytes = algorithm->scratch_bytes(c);
+            ASSERT_GE(bytes, before)
+                << algorithm->name() << ", " << describe(c) << ", " << threads << " threads";
+            before = bytes;
+          }
+        }
       }
     }
   }

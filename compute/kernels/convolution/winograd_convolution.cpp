@@ -34,6 +34,10 @@ using winograd::kKernelRows;
 
 constexpr std::int64_t kPair = 2;  // tiles that may share words
 
+// Arrays up to this size are taken to stay in L3. Not that of this machine, on which results would
+// depend.
+constexpr std::int64_t kL3_bytes = 16 << 20;
+
 // The kernels of a filtering, as they are stored: [output, tap, input] channels.
 struct KernelSource {
   const ConvShape& s;
@@ -164,11 +168,10 @@ constexpr std::int64_t kFewTiles = 96;
 
 FilterMemory WinogradConvolution::filter_memory(Scratch scratch, const Filtering& f,
                                                 const ConvolutionCase& c) const {
-  constexpr std::int64_t kManyKernels_bytes = 16 << 20;
   constexpr std::int64_t kManyChannels = 256;  // enough for many threads
   const winograd::Kernels kernels{points(), {c.products, f.from.channels, f.to.channels}};
-  const bool by_channels = kernels.words() * 4 > kManyKernels_bytes &&
-                           f.to.channels >= kManyChannels && tiles_of(f.to, c.batch) <= kFewTiles;
+  const bool by_channels = kernels.words() * 4 > kL3_bytes && f.to.channels >= kManyChannels &&
+                           tiles_of(f.to, c.batch) <= kFewTiles;
   FilterMemory m = by_channels ? plan_by_channels(f, c) : plan_by_tiles(f, c);
   ScratchCursor cursor(scratch);
   if (by_channels) {
@@ -256,7 +259,8 @@ void WinogradConvolution::choose_units(WinogradGradientMemory& m, const Convolut
   const std::int64_t step = std::lcm<std::int64_t>(tile.rows, simd::kWinogradChannels);
   m.unit_outputs = std::max(step, kOutputs / step * step);
   m.unit_points = points();
-  const std::int64_t l2_floats = cache_sizes().l2_bytes / 2 / 4;  // V and D need the other half
+  const std::int64_t l2_floats =
+      cache_sizes().l2_bytes * 3 / 4 / 4;  // V and D pass through the rest
   const std::int64_t fit = l2_floats / points() / m.unit_outputs / tile.cols;
   const std::int64_t strips = ceil_div(c.shape.in_c, tile.cols);
   const std::int64_t for_threads = strips * ceil_div(c.shape.out_c, m.unit_outputs) / units;
@@ -267,8 +271,9 @@ void WinogradConvolution::choose_units(WinogradGradientMemory& m, const Convolut
 WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
   constexpr std::int64_t kAllSums_bytes = 8 << 20;
-  constexpr std::int64_t kBlock_bytes = 768 << 10;  // fits in L2
-  constexpr std::int64_t kSmallest = 4 << 20, kLargest = 16 << 20;
+  constexpr std::int64_t kOwnBlock_bytes = 768 << 10;  // fits in L2
+  constexpr std::int64_t kUnitsBlock_bytes = 16 << 20;
+  constexpr std::int64_t kSmallest = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
   const std::int64_t point_sums = s.out_c * s.in_c + kGapFloats;
@@ -276,17 +281,18 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   const std::int64_t all = tiles_of({s.out_h, s.out_w, s.out_c}, c.batch);
   const std::int64_t tile_bytes = points() * winograd::words_of(c.products, s.in_c + s.out_c) * 4;
   const std::int64_t parts =
-      weight_sum_parts(all, ceil_div(kBlock_bytes, tile_bytes), sum_bytes, kAllSums_bytes);
+      weight_sum_parts(all, ceil_div(kOwnBlock_bytes, tile_bytes), sum_bytes, kAllSums_bytes);
   WinogradGradientMemory m;
   if (parts == 0) {
-    m.order = sum_bytes <= kAllSums_bytes ? GradientSums::Shared : GradientSums::PerUnit;
+    m.order = sum_bytes <= kL3_bytes ? GradientSums::Shared : GradientSums::PerUnit;
   }
   const bool per_part = m.order == GradientSums::PerPart;
   const bool per_unit = m.order == GradientSums::PerUnit;
   choose_units(m, c);
-  // The sums are read and written once per block.
-  const std::int64_t target =
-      per_part ? kBlock_bytes : std::clamp(4 * sum_bytes, kSmallest, kLargest);
+  // Shared sums are read and written once per block.
+  const std::int64_t target = per_part   ? kOwnBlock_bytes
+                              : per_unit ? kUnitsBlock_bytes
+                                         : std::clamp(4 * sum_bytes, kSmallest, kLargest);
   m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);
   const std::int64_t words = winograd::words_of(c.products, m.tiles);
   winograd::Gradients& g = m.products;

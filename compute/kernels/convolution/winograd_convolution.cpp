@@ -256,8 +256,8 @@ void WinogradConvolution::choose_units(WinogradGradientMemory& m, const Convolut
   }
   // One strip of D, with whole rows of tiles and whole vectors.
   constexpr std::int64_t kOutputs = 48;
-  const std::int64_t step = std::lcm<std::int64_t>(tile.rows, simd::kWinogradChannels);
-  m.unit_outputs = std::max(step, kOutputs / step * step);
+  static_assert(kOutputs % simd::kWinogradChannels == 0);
+  m.unit_outputs = std::lcm<std::int64_t>(kOutputs, tile.rows);
   m.unit_points = points();
   const std::int64_t l2_floats =
       cache_sizes().l2_bytes * 3 / 4 / 4;  // V and D pass through the rest

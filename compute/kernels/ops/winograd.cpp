@@ -253,8 +253,9 @@ class Prefetch {
     for (int i = 0; i < kStep; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < kStep; ++j) {
-        hwy::Prefetch(
-            reinterpret_cast<const float*>(first_ + sizeof(float) * (i * line_ + j * pixel_ + c)));
+        const std::uintptr_t address = first_ + sizeof(float) * (i * line_ + j * pixel_ + c);
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point outside the images
+        hwy::Prefetch(reinterpret_cast<const float*>(address));
       }
     }
   }

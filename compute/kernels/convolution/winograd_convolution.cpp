@@ -272,7 +272,6 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
                                                             const ConvolutionCase& c) const {
   constexpr std::int64_t kAllSums_bytes = 8 << 20;
   constexpr std::int64_t kOwnBlock_bytes = 768 << 10;  // fits in L2
-  constexpr std::int64_t kUnitsBlock_bytes = 16 << 20;
   constexpr std::int64_t kSmallest = 4 << 20, kLargest = 40 << 20;
   const ConvShape& s = c.shape;
   const int strip = tile_size(c.products).cols;
@@ -291,7 +290,7 @@ WinogradGradientMemory WinogradConvolution::gradient_memory(Scratch scratch,
   choose_units(m, c);
   // Shared sums are read and written once per block.
   const std::int64_t target = per_part   ? kOwnBlock_bytes
-                              : per_unit ? kUnitsBlock_bytes
+                              : per_unit ? kL3_bytes
                                          : std::clamp(4 * sum_bytes, kSmallest, kLargest);
   m.tiles = std::clamp<std::int64_t>(target / tile_bytes, 1, all);
   const std::int64_t words = winograd::words_of(c.products, m.tiles);
@@ -449,6 +448,7 @@ struct WinogradConvolution::GradientRun {
   const float* x;
   const float* dy;
   float* d_weight;
+  const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
   const Filtering f = winograd::forward_filtering(s);
   const simd::TileGrid x_tiles = winograd::input_tiles(f, algorithm.outputs_);
   const simd::TileGrid dy_tiles = winograd::output_tiles(f.to, algorithm.outputs_);
@@ -457,7 +457,6 @@ struct WinogradConvolution::GradientRun {
   // Transforms tiles [first + begin, first + end) to rows [begin, end).
   void transform(const winograd::Gradients& g, std::int64_t first, std::int64_t begin,
                  std::int64_t end) const {
-    const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
     transforms.input(x, x_tiles, first + begin, end - begin, g.v, begin);
     transforms.output_gradient(dy, dy_tiles, first + begin, end - begin, g.d, begin);
   }
@@ -512,15 +511,15 @@ struct WinogradConvolution::GradientRun {
     if (memory.order == GradientSums::PerUnit) {
       const winograd::Sums sums = memory.sums_of(thread);
       g.multiply(range, count, /*accumulate=*/false, sums);
-      finish(range.outputs, range.inputs, accumulate, sums);
+      finish(range, accumulate, sums);
     } else {
       g.multiply(range, count, accumulate, memory.sums.at(range));
     }
   }
 
-  // Transforms sums, which begin with those of these channels, to the weight gradient.
-  void finish(Slice outputs, Slice inputs, bool accumulate, const winograd::Sums& sums) const {
-    const WinogradTransforms& transforms = simd::winograd_transforms(algorithm.outputs_);
+  // Transforms `range` of the sums, with which `sums` begins, to the weight gradient.
+  void finish(const winograd::SumRange& range, bool accumulate, const winograd::Sums& sums) const {
+    const Slice outputs = range.outputs, inputs = range.inputs;
     for (std::int64_t o = outputs.begin; o < outputs.end; ++o) {
       transforms.kernel_gradient(sums.data + (o - outputs.begin) * sums.output_stride,
                                  sums.point_stride, inputs.end - inputs.begin, accumulate,
@@ -542,7 +541,7 @@ void WinogradConvolution::weight_gradient(const ConvShape& s, const ConvolutionC
   if (memory.order == GradientSums::PerUnit) return;
   context.pool.parallel_for(s.out_c, 1, [&](std::int64_t begin, std::int64_t end) {
     const winograd::SumRange range{{0, points()}, {begin, end}, {0, s.in_c}};
-    run.finish(range.outputs, range.inputs, /*accumulate=*/false, memory.sums.at(range));
+    run.finish(range, /*accumulate=*/false, memory.sums.at(range));
   });
 }
 

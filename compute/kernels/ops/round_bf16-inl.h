@@ -44,14 +44,9 @@ HWY_INLINE hn::Vec<DH> NativeBf16(V value) {
 // The same instruction set as NativeBf16.
 template <class V, class DU = hn::RebindToUnsigned<hn::DFromV<V>>>
 HWY_INLINE hn::Vec<DU> PairBf16(V even, V odd) {
-#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-  if constexpr (sizeof(even.raw) == 64) {
-    const DU words;
-    const auto high = hn::ShiftLeft<16>(hn::PromoteTo(words, NativeBf16(odd)));
-    return hn::Or(hn::PromoteTo(words, NativeBf16(even)), high);
-  }
-#endif
-  return hn::Or(hn::ShiftRight<16>(RoundBits(even)), RoundBits(odd));
+  const DU words;
+  const auto high = hn::ShiftLeft<16>(hn::PromoteTo(words, NativeBf16(odd)));
+  return hn::Or(hn::PromoteTo(words, NativeBf16(even)), high);
 }
 
 }  // namespace lab::HWY_NAMESPACE

@@ -29,10 +29,11 @@ constexpr Bounds kWinograd2{1e-6, 1e-6}, kWinograd4{4e-6, 4e-6}, kGemmBf16{1e-2,
     kWinograd2Bf16{1e-2, 1e-2}, kWinograd4Bf16{5e-2, 3e-2};
 
 int check(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
-          std::vector<std::int64_t> batches = {1, 3, 17}) {
+          std::vector<std::int64_t> batches = {1, 3, 17},
+          std::vector<simd::ConvShape> of = shapes()) {
   return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
                                            .norm_tolerance = bounds.norm_tolerance,
-                                           .shapes = shapes(),
+                                           .shapes = std::move(of),
                                            .batches = std::move(batches),
                                            .threads = {1, 3},
                                            .products = products});
@@ -80,26 +81,16 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   }
 }
 
-int check_shape(const ConvolutionAlgorithm& algorithm, const Bounds& bounds, Precision products,
-                const simd::ConvShape& shape, std::vector<std::int64_t> batches) {
-  return test::check_algorithm(algorithm, {.tolerance = bounds.tolerance,
-                                           .norm_tolerance = bounds.norm_tolerance,
-                                           .shapes = {shape},
-                                           .batches = std::move(batches),
-                                           .threads = {1, 3},
-                                           .products = products});
-}
-
 // Several blocks of tiles: of all threads, and of one, there with an odd number of tiles.
 TEST(Winograd, SumsOfSeveralBlocksMatchFloat64) {
   SKIP_UNDER_THREAD_SANITIZER();
   const auto &two = winograd2_convolution(), &four = winograd4_convolution();
   const simd::ConvShape shared = conv_shape(1, 1, 2048, 16, 3, 1, 1);
-  EXPECT_EQ(check_shape(two, kWinograd2, Precision::F32, shared, {130}), 6);
-  EXPECT_EQ(check_shape(two, kWinograd2Bf16, Precision::BF16, shared, {130}), 6);
+  EXPECT_EQ(check(two, kWinograd2, Precision::F32, {130}, {shared}), 6);
+  EXPECT_EQ(check(two, kWinograd2Bf16, Precision::BF16, {130}, {shared}), 6);
   const simd::ConvShape large = conv_shape(80, 80, 16, 16, 3, 1, 1);
-  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, large, {1}), 6);
-  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, large, {1}), 6);
+  EXPECT_EQ(check(four, kWinograd4, Precision::F32, {1}, {large}), 6);
+  EXPECT_EQ(check(four, kWinograd4Bf16, Precision::BF16, {1}, {large}), 6);
 }
 
 // So many sums that each unit of them is added to the weight gradient at once, for every block of
@@ -108,8 +99,8 @@ TEST(Winograd, SumsOfManyChannelsAreAddedBlockByBlock) {
   SKIP_UNDER_THREAD_SANITIZER();
   const simd::ConvShape shape = conv_shape(1, 1, 4096, 32, 3, 1, 1);
   const ConvolutionAlgorithm& four = winograd4_convolution();
-  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, shape, {59}), 6);
-  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, shape, {115}), 6);
+  EXPECT_EQ(check(four, kWinograd4, Precision::F32, {59}, {shape}), 6);
+  EXPECT_EQ(check(four, kWinograd4Bf16, Precision::BF16, {115}, {shape}), 6);
 }
 
 class WinogradTargets : public test::SimdTargetTest {};
@@ -135,9 +126,9 @@ TEST_P(WinogradTargets, ManyKernelsMatchFloat64) {
   if (GetParam() == HWY_EMU128) GTEST_SKIP() << "takes ten times as long as the others";
   const simd::ConvShape shape = conv_shape(1, 2, 528, 528, 3, 1, 1);
   const auto &two = winograd2_convolution(), &four = winograd4_convolution();
-  EXPECT_EQ(check_shape(two, kWinograd2, Precision::F32, shape, {3}), 6);
-  EXPECT_EQ(check_shape(four, kWinograd4, Precision::F32, shape, {1, 3}), 6);
-  EXPECT_EQ(check_shape(four, kWinograd4Bf16, Precision::BF16, shape, {3}), 6);
+  EXPECT_EQ(check(two, kWinograd2, Precision::F32, {3}, {shape}), 6);
+  EXPECT_EQ(check(four, kWinograd4, Precision::F32, {1, 3}, {shape}), 6);
+  EXPECT_EQ(check(four, kWinograd4Bf16, Precision::BF16, {3}, {shape}), 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WinogradTargets, testing::ValuesIn(test::simd_targets()),

@@ -1,4 +1,4 @@
-// C = A*B, FP32: a register-blocked micro-kernel (12x32 with AVX-512, 6x16 with AVX2, 6x8 with
+// C = A*B, FP32: a register-blocked micro-kernel (8x32 with AVX-512, 6x16 with AVX2, 6x8 with
 // SSE4) on unpacked matrices.
 //   A [M,K]  B [K,N]  C [M,N]   row-major; ld* in elements; C aliases neither
 // Work     2*M*N*K FLOP on one thread; mr + nr loads for 2*mr*nr FLOP

@@ -197,10 +197,16 @@ void AnyTileOfRows(const TileArgs& t) {
   AnyTile<RowsOfA>(t);
 }
 
-void TileAndPack(const TileArgs& t) {
+template <int kRows>
+void TileAndPackRows(const TileArgs& t) {
   static_assert(kNv == 2);
-  if (t.cols > (kNv - 1) * kLanes) return Tile<kProductMr, kNv, RowsOfA, /*kPack=*/true>(t);
-  Tile<kProductMr, 1, RowsOfA, /*kPack=*/true>(t);
+  if (t.cols > (kNv - 1) * kLanes) return Tile<kRows, kNv, RowsOfA, /*kPack=*/true>(t);
+  Tile<kRows, 1, RowsOfA, /*kPack=*/true>(t);
+}
+
+void TileAndPack(const TileArgs& t) {
+  if (t.rows == kProductMr) return TileAndPackRows<kProductMr>(t);
+  TileAndPackRows<kMr>(t);
 }
 
 // Copies kWidth floats, whole vectors first.

@@ -50,12 +50,13 @@ struct PackArgs {
 struct GemmKernels {
   std::int64_t target;  // HWY_AVX3, HWY_AVX2, ...
   int mr;               // rows of a full tile
-  int product_mr;       // the best number of rows for products of whole matrices
+  int product_mr;       // the best number of rows for products of many rows
   int nr;               // columns of a full tile, a multiple of lanes
   int lanes;
   bool loads_parts;  // no element of B outside `cols` is read
   void (*tile)(const TileArgs&);
-  // As tile, for product_mr rows; also packs the strip of B, all vectors with a column inside.
+  // As tile, for mr or product_mr rows; also packs the strip of B, all vectors with a column
+  // inside.
   void (*tile_and_pack)(const TileArgs&);
   void (*pack)(const PackArgs&);
 };

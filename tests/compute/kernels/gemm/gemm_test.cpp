@@ -213,6 +213,31 @@ TEST_P(GemmTargets, PacksStripsOfAAndB) {
   }
 }
 
+// Few rows of B that share the sets of L1 are packed for many rows of A; the second B has a ragged
+// last strip.
+TEST_P(GemmTargets, PacksAliasedRowsOfB) {
+  for (const Case& s :
+       {Case{70, 1024, 17}, Case{49, 1005, 20, false, false, true, 19, 1}, Case{20, 1024, 17}}) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    lab_gemm(p.args(), nullptr, {});
+    p.expect_right(/*exact=*/true);
+  }
+}
+
+// A few rows of A, times a B that no cache close to a core holds, are multiplied in tall tiles.
+// Each B is read in place or packed, by ragged tiles too; A is packed where its rows are aliased.
+TEST_P(GemmTargets, MultipliesAFewRowsByALargeB) {
+  for (const Case& s :
+       {Case{10, 611, 601, false, false, true, 3, 1}, Case{16, 401, 1024},
+        Case{30, 611, 601, false, false, false, 3, 1}, Case{29, 300, 1024, true, true, true}}) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    lab_gemm(p.args(), nullptr, {});
+    p.expect_right(/*exact=*/true);
+  }
+}
+
 // Rows of A that share the sets of L1, times a narrow B, are read a few at a time.
 TEST_P(GemmTargets, MultipliesAliasedRowsByANarrowB) {
   for (const Case& s : {Case{31, 3, 1024}, Case{31, 8, 1024, false, true, true}}) {

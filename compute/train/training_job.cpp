@@ -27,6 +27,7 @@
 #include "compute/train/trainer.h"
 #include "compute/train/training_request.h"
 #include "compute/train/training_run.h"
+#include "compute/train/whitening.h"
 
 namespace lab {
 namespace {
@@ -87,6 +88,11 @@ ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankG
   return resumed;
 }
 
+// Only if weights were drawn.
+bool whitens(const StartTraining& request) {
+  return request.whiten && request.init_file.empty() && request.resume_dir.empty();
+}
+
 void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
   if (ctx.ranks().rank() != 0) return;
   if (std::string problem = convolution_choices().problem(); !problem.empty()) {
@@ -137,9 +143,9 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
 
 }  // namespace
 
-// No data is needed without steps (`--steps 0 --save FILE` writes the initial weights).
+// Without steps (`--steps 0 --save FILE` writes the initial weights) only whitening needs data.
 Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
-  if (request.steps == 0) return {};
+  if (request.steps == 0 && !whitens(request)) return {};
   if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
   return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
                                  [&](double done) {
@@ -166,6 +172,10 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();
   if (!ranks.single()) compare_data(images, ranks);
+  if (whitens(request)) {
+    if (ranks.rank() == 0) whiten_first_layer(trainer.network(), images.train);
+    trainer.send_state();
+  }
   const TrainingSink silence = [](const Payload&) {};
   std::optional<EventLog> events;
   if (ranks.rank() == 0 && !request.logdir.empty()) {

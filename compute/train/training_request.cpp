@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/core/error.h"
+#include "compute/core/events/models.h"
 #include "compute/core/events/share_list.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -30,6 +31,15 @@ void check_files(const StartTraining& r) {
                 trf("training: cannot both resume from {} and start from {}; choose one",
                     r.resume_dir, r.init_file));
   }
+}
+
+void check_whitening(const StartTraining& r) {
+  if (!r.whiten || find_model(r.model)->begins_with_convolution) return;
+  throw Error(Errc::InvalidArgument,
+              trf("training: {} does not begin with a convolution, whose filters could whiten the "
+                  "images; choose lenet, convnet or resnet18, or leave --whiten and --preset fast "
+                  "out",
+                  r.model));
 }
 
 void check_schedule(const StartTraining& r) {
@@ -143,6 +153,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   }
   nn::plan_model(request.model, request.width);  // checks the width
   check_files(request);
+  check_whitening(request);
   check_schedule(request);
   check_convolution(request);
   check_devices(request, machine);

@@ -191,10 +191,11 @@ TEST(CommandLine, ReadsTrain) {
 
 TEST(CommandLine, ReadsTheRecipe) {
   const auto r = job<StartTraining>({"train", "--schedule", "linear", "--label-smoothing", "0.2",
-                                     "--augment", "flip", "--stop-at", "0.91"});
+                                     "--augment", "flip", "--whiten", "--stop-at", "0.91"});
   EXPECT_EQ(r.schedule, LrSchedule::Linear);
   EXPECT_EQ(r.label_smoothing, 0.2);
   EXPECT_EQ(r.augment, Augmentation::Flip);
+  EXPECT_TRUE(r.whiten);
   EXPECT_EQ(r.stop_at, 0.91);
   EXPECT_TRUE(contains(command_line_error({"train", "--augment", "crop"}), "--augment: 'crop'"));
   EXPECT_TRUE(

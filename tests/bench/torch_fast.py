@@ -4,7 +4,7 @@
   torch_fast.py --data DIR --settings JSON --seed N [--stop-at X] [--layout channels_last] [--threads 2]
 
 SETTINGS is the last JSON object of `device-lab train --preset fast --json`: batch, rate and its course,
-optimizer, smoothing, flips and epochs. The data set is in memory as bytes, and reading it is not timed; a
+optimizer, smoothing, flips, whitening and epochs. The data set is in memory as bytes, and reading it is not timed; a
 step gathers a shuffled batch and divides by 255, as in device-lab. Reports the test accuracy and the
 seconds after each epoch, evaluations included.
 """
@@ -34,6 +34,18 @@ def rate(settings, step, steps_per_epoch):
         return settings["lr"] * (step + 1) / warmup
     end = settings["epochs"] * steps_per_epoch
     return settings["lr"] * min(1, (end - step) / (end - warmup))
+
+
+def whiten(conv, pixels):
+    """As whiten_first_layer() in device-lab."""
+    size = conv.kernel_size[0]
+    chosen = torch.arange(1000) * len(pixels) // 1000
+    patches = nn.functional.unfold(pixels[chosen].double() / 255, size).transpose(1, 2).flatten(0, 1)
+    variances, components = torch.linalg.eigh(torch.cov(patches.T, correction=0))
+    filters = (components / (variances.clamp(min=0) + 5e-4).sqrt()).T.flip(0)
+    pairs = torch.stack([filters, -filters], 1).flatten(0, 1)[:conv.out_channels]
+    with torch.no_grad():
+        conv.weight[:len(pairs)] = pairs.view(-1, 1, size, size).float()
 
 
 def accuracy(net, pixels, labels, layout):
@@ -69,6 +81,8 @@ def train(args):
     epochs = []
     begin = time.perf_counter()
     net = build(settings["model"]).to(memory_format=layout).train()
+    if settings["whiten"]:
+        whiten(next(layer for layer in net.modules() if isinstance(layer, nn.Conv2d)), pixels)
     optimizer = torch.optim.SGD(net.parameters(), lr=settings["lr"], momentum=settings["momentum"],
                                 weight_decay=settings["weight_decay"])
     for epoch in range(settings["epochs"]):

@@ -204,6 +204,7 @@ struct StartTraining {
   LrSchedule schedule = LrSchedule::Constant;
   double label_smoothing = 0;  // share of each label that is spread over all classes
   Augmentation augment = Augmentation::None;
+  bool whiten = false;  // drawn weights: the first convolution's whiten the training images instead
   std::optional<double> stop_at;      // ends after the epoch that reaches this test accuracy
   std::string checkpoint_dir;         // empty: no checkpoints
   std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end only

@@ -23,13 +23,15 @@ struct ModelFacts {
   std::int64_t accuracy_steps;
   // Operations of a forward pass in PyTorch, each of which is launched on its own.
   int operations;
+  bool begins_with_convolution = true;
 };
 
-inline constexpr std::array<ModelFacts, 5> kModelFacts = {{{"softmax", "Softmax", 0.1, 235, 2},
-                                                           {"mlp", "MLP", 0.1, 235, 4},
-                                                           {"lenet", "LeNet", 0.9, 940, 12},
-                                                           {"resnet18", "ResNet-18", 0.1, 60, 65},
-                                                           {"convnet", "ConvNet", 0.1, 235, 13}}};
+inline constexpr std::array<ModelFacts, 5> kModelFacts = {
+    {{"softmax", "Softmax", 0.1, 235, 2, false},
+     {"mlp", "MLP", 0.1, 235, 4, false},
+     {"lenet", "LeNet", 0.9, 940, 12},
+     {"resnet18", "ResNet-18", 0.1, 60, 65},
+     {"convnet", "ConvNet", 0.1, 235, 13}}};
 
 inline constexpr auto kModelNames = std::apply(
     [](const auto&... facts) {

@@ -13,10 +13,11 @@ StartTraining fast_training() {
   fast.lr = 0.06;
   fast.momentum = 0.9;
   fast.weight_decay = 5e-4;
-  fast.epochs = 3;
+  fast.epochs = 1;
   fast.warmup_epochs = 0.2;
   fast.schedule = LrSchedule::Linear;
   fast.label_smoothing = 0.1;
+  fast.whiten = true;
   return fast;
 }
 
@@ -29,6 +30,7 @@ StartTraining accurate_training() {
   accurate.epochs = 6;
   accurate.warmup_epochs = 1;
   accurate.augment = Augmentation::Flip;
+  accurate.whiten = false;
   return accurate;
 }
 
@@ -62,6 +64,7 @@ void for_each_setting(const Visit& visit) {
   visit(&StartTraining::schedule);
   visit(&StartTraining::label_smoothing);
   visit(&StartTraining::augment);
+  visit(&StartTraining::whiten);
 }
 
 }  // namespace

@@ -46,16 +46,21 @@ class F32Product {
     return std::max(kStepsOfBlock, kElementsInL2 / std::max(op_.n, kFewestColumns));
   }
 
-  // Strips of a stored row are read in place, unless they are tall and their rows share a set of
-  // L1. Those of a stored column lie in as many lines as there are terms, most of them pages apart.
+  // Strips of a stored row are read in place, unless they are tall and L1 cannot hold their rows
+  // together. Those of a stored column lie in as many lines as there are terms, most of them pages
+  // apart.
   bool packs_a(std::int64_t col_tiles) const {
-    const bool in_place = !is_far(op_.a_k) && !(is_tall() && is_aliased(op_.a_row));
-    return packs_ && !in_place && col_tiles >= kTilesToPack && op_.k > kFewSteps;
+    if (is_tall() && is_aliased(op_.a_row)) return true;
+    return packs_ && is_far(op_.a_k) && col_tiles >= kTilesToPack && op_.k > kFewSteps;
   }
+  // B stays in L2, if not in L1, for all strips of A that read it in place; where L1 cannot hold a
+  // tile's rows of B together, many strips repay packing it nevertheless.
   bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
-    const bool stays = !is_aliased(op_.b_k) || op_.k <= rows_in_a_set();  // a tile's rows, in L1
-    const bool repays = fits_in_place() ? !stays && row_tiles >= kTilesToPackAliased
-                                        : is_far(op_.b_k) && row_tiles > 1;
+    const CacheSizes& caches = cache_sizes();
+    const bool fits = b_bytes() <= (is_aligned_b() ? caches.l2_bytes / 3 : caches.l1_bytes);
+    const bool thrashes = is_aliased(op_.b_k) && op_.k > rows_in_a_set();
+    const bool repays =
+        fits ? thrashes && row_tiles >= kTilesToPackAliased : is_far(op_.b_k) && row_tiles > 1;
     return !reads_b(cols) || (packs_ && repays);
   }
   void pack_a(std::int64_t row, int rows, Range steps, float* out) const {
@@ -132,21 +137,23 @@ class F32Product {
 
   // Fewer tiles than this read a strip of A in place in less time than packing it takes.
   static constexpr std::int64_t kTilesToPack = 2;
-  // Rows of B that L1 cannot hold together come from L2 for every tile, which costs more than
-  // packing them for this many rows of tiles.
+  // Packing a B that L1 or L2 holds costs less than this many strips of A that read its aliased
+  // rows in place.
   static constexpr std::int64_t kTilesToPackAliased = 4;
 
   int rows_of_tiles() const {
     if (op_.n <= kernels_.lanes && is_aliased(op_.a_row)) {
       return std::min(kernels_.product_mr, rows_in_a_set());
     }
-    // Reading B from L3 takes longer than multiplying a strip of A by it. A few strips do not hide
-    // that, so they are tall.
+    // Reading a large B from L3 takes longer than multiplying a strip of A by it. A few strips do
+    // not hide that, so they are tall.
     constexpr std::int64_t kFewStrips = 4;
     const bool few = op_.m > kernels_.product_mr && op_.m <= kFewStrips * kernels_.mr;
-    return packs_ && few && !fits_in_place() ? kernels_.mr : kernels_.product_mr;
+    const bool large = b_bytes() > cache_sizes().l2_bytes / 3 && op_.k > kFewSteps;
+    return packs_ && few && large ? kernels_.mr : kernels_.product_mr;
   }
   bool is_tall() const { return mr_ > kernels_.product_mr; }
+  std::int64_t b_bytes() const { return op_.k * op_.n * static_cast<std::int64_t>(sizeof(float)); }
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
   static bool is_far(std::int64_t row) {
@@ -168,12 +175,6 @@ class F32Product {
     const std::int64_t vector_bytes = kernels_.lanes * static_cast<std::int64_t>(sizeof(float));
     return op_.b_k % kernels_.lanes == 0 &&
            reinterpret_cast<std::uintptr_t>(op_.b) % static_cast<std::uintptr_t>(vector_bytes) == 0;
-  }
-  // Whether B stays in the caches for all rows of tiles that read it in place.
-  bool fits_in_place() const {
-    const std::int64_t bytes = op_.k * op_.n * static_cast<std::int64_t>(sizeof(float));
-    const CacheSizes& caches = cache_sizes();
-    return bytes <= (is_aligned_b() ? caches.l2_bytes / 3 : caches.l1_bytes);
   }
   // Whether the kernels can read so many columns of B in place.
   bool reads_b(std::int64_t cols) const {

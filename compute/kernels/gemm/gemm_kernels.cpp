@@ -27,8 +27,8 @@ constexpr std::int64_t kRowsToPrefetch = 16;
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;
 
 // MR*NV accumulators, NV vectors of B and one of A must fit in the 32 registers of AVX-512 and
-// 64-bit ARM, or in 16. A product, which streams A past B, takes fewer rows. On ARM, where GCC
-// loads all rows of A before it uses them, 12 rows do not fit.
+// 64-bit ARM, or in 16. A product of many rows, which streams A past B, takes fewer. On ARM, where
+// GCC loads all rows of A before it uses them, 12 rows do not fit.
 constexpr int kProductMr = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8 : 6;
 constexpr int kMr = HWY_TARGET <= HWY_AVX3 ? 12 : kProductMr;
 constexpr int kNv = 2;

@@ -126,6 +126,11 @@ TEST(TrainingRequest, RejectsNumbersOutOfRange) {
       {"label smoothing is -0.1", [](auto& r) { r.label_smoothing = -0.1; }},
       {"test accuracy to stop at is 0; it must be above 0 to 1", [](auto& r) { r.stop_at = 0; }},
       {"test accuracy to stop at is 1.5", [](auto& r) { r.stop_at = 1.5; }},
+      {"training: mlp does not begin with a convolution, whose filters could whiten the images; ",
+       [](auto& r) {
+         r.model = "mlp";
+         r.whiten = true;
+       }},
   };
   for (const auto& [part, change] : cases) {
     const std::string message = refusal(change);

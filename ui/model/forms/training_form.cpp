@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compute/core/events/models.h"
 #include "compute/core/events/share_list.h"
 #include "compute/core/fields/request_fields.h"
 #include "compute/core/language.h"
@@ -83,6 +84,11 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
         Errc::Usage,
         tr("A checkpoint to resume from holds its own weights; clear \"Initial weights\" or "
            "\"Resume from\""));
+  }
+  if (command.whiten && !find_model(command.model)->begins_with_convolution) {
+    throw Error(Errc::Usage,
+                trf("{} does not begin with a convolution; clear \"{}\"",
+                    model_title(command.model), tr(field_of(&StartTraining::whiten).label)));
   }
   const auto cpu_device = std::ranges::find_if_not(command.devices, is_gpu);
   if (command.dtype == Precision::TF32 && cpu_device != command.devices.end()) {

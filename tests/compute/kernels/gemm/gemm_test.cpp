@@ -213,11 +213,12 @@ TEST_P(GemmTargets, PacksStripsOfAAndB) {
   }
 }
 
-// Few rows of B that share the sets of L1 are packed for many rows of A; the second B has a ragged
-// last strip.
+// A small B whose rows share the sets of L1 is packed for many rows of A, but not for one strip,
+// nor if it has few rows.
 TEST_P(GemmTargets, PacksAliasedRowsOfB) {
   for (const Case& s :
-       {Case{70, 1024, 17}, Case{49, 1005, 20, false, false, true, 19, 1}, Case{20, 1024, 17}}) {
+       {Case{70, 472, 17, false, false, true, 552, 1}, Case{49, 320, 25, false, false, false, 704},
+        Case{5, 472, 17, false, false, true, 552}, Case{70, 472, 3, false, false, false, 552}}) {
     SCOPED_TRACE(to_string(s));
     Product p(s);
     lab_gemm(p.args(), nullptr, {});
@@ -229,8 +230,8 @@ TEST_P(GemmTargets, PacksAliasedRowsOfB) {
 // Each B is read in place or packed, by ragged tiles too; A is packed where its rows are aliased.
 TEST_P(GemmTargets, MultipliesAFewRowsByALargeB) {
   for (const Case& s :
-       {Case{10, 611, 601, false, false, true, 3, 1}, Case{16, 401, 1024},
-        Case{30, 611, 601, false, false, false, 3, 1}, Case{29, 300, 1024, true, true, true}}) {
+       {Case{10, 1211, 1201, false, false, true, 3, 1}, Case{16, 1301, 1024},
+        Case{30, 1211, 1201, false, false, false, 3, 1}, Case{29, 1300, 1024, true, true, true}}) {
     SCOPED_TRACE(to_string(s));
     Product p(s);
     lab_gemm(p.args(), nullptr, {});
@@ -330,10 +331,10 @@ TEST(Gemm, SplitsFewTermsByRows) {
   }
 }
 
-// Also with few columns, which are summed in longer blocks of terms.
+// Also with few columns, which are summed in longer blocks of terms, and with few rows.
 TEST(Gemm, IsBitIdenticalAcrossRunsAndThreads) {
-  for (const Case& s :
-       {Case{150, 270, 700}, Case{300, 75, 1500}, Case{500, 20, 1500}, Case{8, 120, 1500}}) {
+  for (const Case& s : {Case{150, 270, 700}, Case{300, 75, 1500}, Case{500, 20, 1500},
+                        Case{8, 120, 1500}, Case{16, 1301, 700}, Case{30, 1301, 700}}) {
     SCOPED_TRACE(to_string(s));
     Product first(s, /*integers=*/false);
     ThreadPool two({0, 0});

@@ -255,7 +255,9 @@ class TrainingTable final : public Printer {
     if (s.request.augment == Augmentation::Flip) {
       console_.line(tr("half of the training images are mirrored, drawn anew in each epoch"));
     }
-    if (s.request.whiten) console_.line(tr("the first convolution whitens the training images"));
+    if (whitens_first_layer(s.request)) {
+      console_.line(tr("the first convolution starts with filters that whiten the images"));
+    }
   }
 
   void show_epoch(const EpochDone& e) {

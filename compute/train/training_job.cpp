@@ -88,11 +88,6 @@ ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankG
   return resumed;
 }
 
-// Only if weights were drawn.
-bool whitens(const StartTraining& request) {
-  return request.whiten && request.init_file.empty() && request.resume_dir.empty();
-}
-
 void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
   if (ctx.ranks().rank() != 0) return;
   if (std::string problem = convolution_choices().problem(); !problem.empty()) {
@@ -145,7 +140,7 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
 
 // Without steps (`--steps 0 --save FILE` writes the initial weights) only whitening needs data.
 Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
-  if (request.steps == 0 && !whitens(request)) return {};
+  if (request.steps == 0 && !whitens_first_layer(request)) return {};
   if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
   return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
                                  [&](double done) {
@@ -172,8 +167,11 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();
   if (!ranks.single()) compare_data(images, ranks);
-  if (whitens(request)) {
-    if (ranks.rank() == 0) whiten_first_layer(trainer.network(), images.train);
+  if (request.first_layer == FirstLayer::Whitened) {
+    // Files of weights are given to the first process alone.
+    if (ranks.rank() == 0 && whitens_first_layer(request)) {
+      whiten_first_layer(trainer.network(), images.train);
+    }
     trainer.send_state();
   }
   const TrainingSink silence = [](const Payload&) {};

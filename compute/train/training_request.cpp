@@ -33,12 +33,11 @@ void check_files(const StartTraining& r) {
   }
 }
 
-void check_whitening(const StartTraining& r) {
-  if (!r.whiten || find_model(r.model)->begins_with_convolution) return;
+void check_first_layer(const StartTraining& r) {
+  if (r.first_layer == FirstLayer::Drawn || find_model(r.model)->begins_with_convolution) return;
   throw Error(Errc::InvalidArgument,
               trf("training: {} does not begin with a convolution, whose filters could whiten the "
-                  "images; choose lenet, convnet or resnet18, or leave --whiten and --preset fast "
-                  "out",
+                  "images; choose lenet, convnet or resnet18, or --first-layer drawn",
                   r.model));
 }
 
@@ -153,7 +152,7 @@ StartTraining complete_request(StartTraining request, Machine& machine) {
   }
   nn::plan_model(request.model, request.width);  // checks the width
   check_files(request);
-  check_whitening(request);
+  check_first_layer(request);
   check_schedule(request);
   check_convolution(request);
   check_devices(request, machine);

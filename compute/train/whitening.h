@@ -1,7 +1,7 @@
 #pragma once
-// A first convolution that starts with filters which whiten the images instead of drawn ones: its
-// outputs have equal variance and are not correlated, so that training need not learn to tell the
-// faint differences of neighbouring pixels apart first.
+// A first convolution that starts with filters which whiten the images instead of drawn ones: the
+// outputs of different pairs of filters are not correlated and have nearly equal variances, so that
+// training need not learn first to tell faint differences of neighbouring pixels apart.
 //   Source  Jordan, "94% on CIFAR-10 in 3.29 Seconds on a Single GPU", 2024, section 3.2
 #include "compute/data/dataset.h"
 #include "compute/nn/network.h"

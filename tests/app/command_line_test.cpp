@@ -190,12 +190,13 @@ TEST(CommandLine, ReadsTrain) {
 }
 
 TEST(CommandLine, ReadsTheRecipe) {
-  const auto r = job<StartTraining>({"train", "--schedule", "linear", "--label-smoothing", "0.2",
-                                     "--augment", "flip", "--whiten", "--stop-at", "0.91"});
+  const auto r =
+      job<StartTraining>({"train", "--schedule", "linear", "--label-smoothing", "0.2", "--augment",
+                          "flip", "--first-layer", "whitened", "--stop-at", "0.91"});
   EXPECT_EQ(r.schedule, LrSchedule::Linear);
   EXPECT_EQ(r.label_smoothing, 0.2);
   EXPECT_EQ(r.augment, Augmentation::Flip);
-  EXPECT_TRUE(r.whiten);
+  EXPECT_EQ(r.first_layer, FirstLayer::Whitened);
   EXPECT_EQ(r.stop_at, 0.91);
   EXPECT_TRUE(contains(command_line_error({"train", "--augment", "crop"}), "--augment: 'crop'"));
   EXPECT_TRUE(

@@ -182,13 +182,13 @@ TEST(JsonLines, TrainingHasItsRecipeAndTheTimeToAnAccuracy) {
   auto json = nlohmann::json::parse(json_done(1, summary));
   EXPECT_EQ(json["schedule"], "constant");
   EXPECT_EQ(json["augment"], "none");
-  EXPECT_EQ(json["whiten"], false);
+  EXPECT_EQ(json["first_layer"], "drawn");
   EXPECT_TRUE(json["stop_at"].is_null());
   EXPECT_FALSE(json.contains("reached_s"));
   started.request.schedule = LrSchedule::Linear;
   started.request.label_smoothing = 0.1;
   started.request.augment = Augmentation::Flip;
-  started.request.whiten = true;
+  started.request.first_layer = FirstLayer::Whitened;
   started.request.stop_at = 0.91;
   done.reached_s = 12.5;
   summary.add(started);
@@ -197,7 +197,7 @@ TEST(JsonLines, TrainingHasItsRecipeAndTheTimeToAnAccuracy) {
   EXPECT_EQ(json["schedule"], "linear");
   EXPECT_EQ(json["label_smoothing"], 0.1);
   EXPECT_EQ(json["augment"], "flip");
-  EXPECT_EQ(json["whiten"], true);
+  EXPECT_EQ(json["first_layer"], "whitened");
   EXPECT_EQ(json["stop_at"], 0.91);
   EXPECT_EQ(json["reached_s"], 12.5);
 }

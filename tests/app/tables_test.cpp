@@ -137,10 +137,11 @@ TEST(TrainingTable, ShowsTheRestOfTheRecipeAndTheTimeToAnAccuracy) {
   EXPECT_EQ(training_output(started).find("smoothing"), std::string::npos);
   started.request.label_smoothing = 0.1;
   started.request.augment = Augmentation::Flip;
-  started.request.whiten = true;
+  started.request.first_layer = FirstLayer::Whitened;
   EXPECT_NE(training_output(started).find("label smoothing 0.1\nhalf of the training images are "
                                           "mirrored, drawn anew in each epoch\nthe first "
-                                          "convolution whitens the training images\n"),
+                                          "convolution starts with filters that whiten the "
+                                          "images\n"),
             std::string::npos)
       << training_output(started);
   TrainingDone done;

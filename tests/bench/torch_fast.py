@@ -79,12 +79,12 @@ def train(args):
     batch = settings["batch"]
     steps_per_epoch = -(-len(labels) // batch)
     epochs = []
-    begin = time.perf_counter()
     net = build(settings["model"]).to(memory_format=layout).train()
-    if settings["whiten"]:
+    if settings["first_layer"] == "whitened":
         whiten(next(layer for layer in net.modules() if isinstance(layer, nn.Conv2d)), pixels)
     optimizer = torch.optim.SGD(net.parameters(), lr=settings["lr"], momentum=settings["momentum"],
                                 weight_decay=settings["weight_decay"])
+    begin = time.perf_counter()
     for epoch in range(settings["epochs"]):
         order = torch.randperm(len(labels))
         for step in range(steps_per_epoch):

@@ -178,7 +178,7 @@ KEYS = {
     ),
     "train done": keys(
         "type seconds others_share? test_acc images_per_s devices steps training_seconds ranks model "
-        "width data synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment whiten "
+        "width data synthetic batch lr lr_scale warmup_epochs schedule label_smoothing augment first_layer "
         "stop_at momentum weight_decay epochs order seed kernels dtype convolution shares parameters train_images test_images",
         "reached_s? idle_devices? split? hidden_share? changes? checkpoint? saved_file? profile? missing?",
         changes=[keys("step setting before after")],

@@ -156,6 +156,13 @@ template <>
 struct EnumNames<Augmentation> {
   static constexpr ValueName kAll[] = {{"none", LAB_TEXT("None")}, {"flip", LAB_TEXT("Flips")}};
 };
+// Weights with which the first convolution starts. Whitened: filters that whiten the images.
+enum class FirstLayer { Drawn, Whitened };
+template <>
+struct EnumNames<FirstLayer> {
+  static constexpr ValueName kAll[] = {{"drawn", LAB_TEXT("Drawn")},
+                                       {"whitened", LAB_TEXT("Whitened")}};
+};
 
 // Defaults follow Dive into Deep Learning.
 struct StartTraining {
@@ -204,7 +211,7 @@ struct StartTraining {
   LrSchedule schedule = LrSchedule::Constant;
   double label_smoothing = 0;  // share of each label that is spread over all classes
   Augmentation augment = Augmentation::None;
-  bool whiten = false;  // drawn weights: the first convolution's whiten the training images instead
+  FirstLayer first_layer = FirstLayer::Drawn;
   std::optional<double> stop_at;      // ends after the epoch that reaches this test accuracy
   std::string checkpoint_dir;         // empty: no checkpoints
   std::int64_t checkpoint_every = 0;  // steps between checkpoints; 0: at the end only
@@ -412,6 +419,12 @@ using Command =
                  FetchData, CancelJob, PauseJob, ResumeJob, StopAfterEpoch, ChangeTraining,
                  SavePlotPng, SaveText, OpenFolderOf, NoteUnreadable, RestartLab>;
 using Commands = std::vector<Command>;
+
+// Whether the training's first layer is whitened before its first step; weights from a file stay.
+inline bool whitens_first_layer(const StartTraining& request) {
+  return request.first_layer == FirstLayer::Whitened && request.init_file.empty() &&
+         request.resume_dir.empty();
+}
 
 // Returns whether the job names a GPU explicitly, which requests its use and wakes it if it is
 // asleep.

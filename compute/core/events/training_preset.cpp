@@ -17,7 +17,7 @@ StartTraining fast_training() {
   fast.warmup_epochs = 0.2;
   fast.schedule = LrSchedule::Linear;
   fast.label_smoothing = 0.1;
-  fast.whiten = true;
+  fast.first_layer = FirstLayer::Whitened;
   return fast;
 }
 
@@ -30,7 +30,7 @@ StartTraining accurate_training() {
   accurate.epochs = 6;
   accurate.warmup_epochs = 1;
   accurate.augment = Augmentation::Flip;
-  accurate.whiten = false;
+  accurate.first_layer = FirstLayer::Drawn;
   return accurate;
 }
 
@@ -64,7 +64,7 @@ void for_each_setting(const Visit& visit) {
   visit(&StartTraining::schedule);
   visit(&StartTraining::label_smoothing);
   visit(&StartTraining::augment);
-  visit(&StartTraining::whiten);
+  visit(&StartTraining::first_layer);
 }
 
 }  // namespace

@@ -320,18 +320,19 @@ struct FieldsOf<StartTraining> {
                        .decides = Decides::Numbers,
                        .reported = true},
           &R::augment);
-    visit(RequestField{.key = "whiten",
-                       .option = "--whiten",
-                       .help = LAB_TEXT("Start the first convolution with filters that whiten the "
-                                        "training images; weights of --init or --resume stay"),
-                       .label = LAB_TEXT("Whitened first layer"),
-                       .hint = LAB_TEXT("The first convolution starts with filters that whiten the "
-                                        "training images, instead of drawn ones. Weights from a "
-                                        "file stay."),
-                       .more = true,
-                       .decides = Decides::Numbers,
-                       .reported = true},
-          &R::whiten);
+    visit(
+        RequestField{.key = "first_layer",
+                     .option = "--first-layer",
+                     .help = LAB_TEXT("Weights with which the first convolution starts; whitened: "
+                                      "filters that whiten the training images"),
+                     .label = LAB_TEXT("First layer"),
+                     .hint = LAB_TEXT("Whitened: the first convolution starts with filters that "
+                                      "whiten the training images, instead of drawn ones. "
+                                      "Weights from a file stay."),
+                     .more = true,
+                     .decides = Decides::Course,
+                     .reported = true},
+        &R::first_layer);
     visit(RequestField{.key = "stop_at",
                        .option = "--stop-at",
                        .placeholder = "ACCURACY",

@@ -46,9 +46,8 @@ class F32Product {
     return std::max(kStepsOfBlock, kElementsInL2 / std::max(op_.n, kFewestColumns));
   }
 
-  // Strips of a stored row are read in place, unless they are tall and L1 cannot hold their rows
-  // together. Those of a stored column lie in as many lines as there are terms, most of them pages
-  // apart.
+  // Strips of a stored row are read in place, except tall ones whose rows share the sets of L1.
+  // Those of a stored column lie in as many lines as there are terms, most of them pages apart.
   bool packs_a(std::int64_t col_tiles) const {
     if (is_tall() && is_aliased(op_.a_row)) return true;
     return packs_ && is_far(op_.a_k) && col_tiles >= kTilesToPack && op_.k > kFewSteps;

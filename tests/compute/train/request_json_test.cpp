@@ -49,7 +49,7 @@ StartTraining unusual() {
   r.schedule = LrSchedule::Linear;
   r.label_smoothing = 0.1;
   r.augment = Augmentation::Flip;
-  r.whiten = true;
+  r.first_layer = FirstLayer::Whitened;
   r.stop_at = 0.91;
   r.checkpoint_dir = "c";
   r.checkpoint_every = 10;
@@ -97,7 +97,7 @@ TEST(RequestJson, RoundTripsEveryField) {
   EXPECT_EQ(back.schedule, r.schedule);
   EXPECT_EQ(back.label_smoothing, r.label_smoothing);
   EXPECT_EQ(back.augment, r.augment);
-  EXPECT_EQ(back.whiten, r.whiten);
+  EXPECT_EQ(back.first_layer, r.first_layer);
   EXPECT_EQ(back.stop_at, r.stop_at);
   EXPECT_EQ(back.checkpoint_dir, r.checkpoint_dir);
   EXPECT_EQ(back.checkpoint_every, r.checkpoint_every);
@@ -245,7 +245,6 @@ TEST(FirstDifference, IgnoresDevicesPathsAndLength) {
   b.schedule = a.schedule;
   b.label_smoothing = a.label_smoothing;
   b.augment = a.augment;
-  b.whiten = a.whiten;
   EXPECT_EQ(first_difference(a, b), "");
 }
 

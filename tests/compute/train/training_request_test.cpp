@@ -129,7 +129,7 @@ TEST(TrainingRequest, RejectsNumbersOutOfRange) {
       {"training: mlp does not begin with a convolution, whose filters could whiten the images; ",
        [](auto& r) {
          r.model = "mlp";
-         r.whiten = true;
+         r.first_layer = FirstLayer::Whitened;
        }},
   };
   for (const auto& [part, change] : cases) {

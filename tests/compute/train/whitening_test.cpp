@@ -157,7 +157,8 @@ StartTraining untrained_convnet() {
   request.synthetic_train = 40;
   request.synthetic_test = 10;
   request.batch = 4;
-  request.whiten = true;
+  request.convolution = "rule";
+  request.first_layer = FirstLayer::Whitened;
   request.steps = 0;
   return request;
 }
@@ -169,7 +170,7 @@ TEST_F(Whitening, IsTheSameOnEveryKindAndNumberOfDevices) {
   EXPECT_EQ(trained(request, {.cpu_devices = 2}), one);
   request.devices = {emulated_gpu(0)};
   EXPECT_EQ(trained(request, {.emulated_gpus = 1}), one);
-  request.whiten = false;
+  request.first_layer = FirstLayer::Drawn;
   EXPECT_NE(trained(request, {.emulated_gpus = 1}), one);
 }
 
@@ -185,20 +186,20 @@ TEST_F(Whitening, ReachesReplicasBeforeTheFirstStep) {
     return probe.all<StepDone>().at(0).loss;
   };
   const double one = loss_on({cpu(0)});
-  EXPECT_NEAR(loss_on({cpu(0), cpu(1)}), one, 1e-6 * one);
-  request.whiten = false;
+  EXPECT_NEAR(loss_on({cpu(0), cpu(1)}), one, 1e-5 * one);
+  request.first_layer = FirstLayer::Drawn;
   EXPECT_GT(std::abs(loss_on({cpu(0)}) - one), 1e-3 * one);
 }
 
 TEST_F(Whitening, LeavesTheWeightsOfAFile) {
   const test::TempDir dir;
   StartTraining request = untrained_convnet();
-  request.whiten = false;
+  request.first_layer = FirstLayer::Drawn;
   request.seed = 9;
   const std::vector<std::uint8_t> drawn = trained(request);
   request.init_file = (dir.path() / "drawn").string();
   files::write_file(request.init_file, std::as_bytes(std::span(drawn)));
-  request.whiten = true;
+  request.first_layer = FirstLayer::Whitened;
   request.seed = 1;
   EXPECT_EQ(trained(request), drawn);
 }

@@ -220,13 +220,13 @@ TEST(Forms, FastPresetKeepsTheDevices) {
   const StartTraining s = to_command(form, machine);
   EXPECT_TRUE(follows_preset(TrainingPreset::Fast, s));
   EXPECT_EQ(s.model, "convnet");
-  EXPECT_TRUE(s.whiten);
+  EXPECT_EQ(s.first_layer, FirstLayer::Whitened);
   EXPECT_EQ(s.lr_scale, LrScale::None);
   EXPECT_EQ(s.data, DataSource::FashionMnist);
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(1)});
   form.request.model = "mlp";
   EXPECT_EQ(test::message_of([&] { to_command(form, machine); }, Errc::Usage),
-            "MLP does not begin with a convolution; clear \"Whitened first layer\"");
+            "MLP does not begin with a convolution; set \"First layer\" to \"Drawn\"");
   form.request.model = "convnet";
   form.request.epochs = 9;
   EXPECT_EQ(preset_of(form, machine), 0);
@@ -303,7 +303,7 @@ TEST(Forms, SettingsKeepTheirKeys) {
                                                     {"training.schedule", "1"},
                                                     {"training.label_smoothing", "0.1"},
                                                     {"training.augment", "1"},
-                                                    {"training.whiten", "1"},
+                                                    {"training.first_layer", "1"},
                                                     {"training.checkpoint_dir", "c"},
                                                     {"training.checkpoint_every", "9"},
                                                     {"training.resume_dir", "r"},

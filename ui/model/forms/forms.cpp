@@ -374,6 +374,7 @@ struct FillForm {
     form.request.lr = c.lr.value_or(find_model(c.model)->learning_rate);
     form.request.batch = c.batch;
     form.request.epochs = c.epochs;
+    form.request.first_layer = c.first_layer;
     form.request.profile = c.profile;
   }
   void operator()(const StartScaling& c) const {

@@ -85,10 +85,12 @@ StartTraining to_command(const TrainingForm& form, const MachineInfo& machine) {
         tr("A checkpoint to resume from holds its own weights; clear \"Initial weights\" or "
            "\"Resume from\""));
   }
-  if (command.whiten && !find_model(command.model)->begins_with_convolution) {
+  const bool whitened = command.first_layer == FirstLayer::Whitened;
+  if (whitened && !find_model(command.model)->begins_with_convolution) {
     throw Error(Errc::Usage,
-                trf("{} does not begin with a convolution; clear \"{}\"",
-                    model_title(command.model), tr(field_of(&StartTraining::whiten).label)));
+                trf("{} does not begin with a convolution; set \"{}\" to \"{}\"",
+                    model_title(command.model), tr(field_of(&StartTraining::first_layer).label),
+                    tr(enum_names<FirstLayer>().front().label)));
   }
   const auto cpu_device = std::ranges::find_if_not(command.devices, is_gpu);
   if (command.dtype == Precision::TF32 && cpu_device != command.devices.end()) {

@@ -140,6 +140,7 @@ void model_fields(const Panel& p, Fields& fields, TrainingForm& form) {
     if (!request_field(p, form, &StartTraining::model)) return;
     form.request.lr = find_model(form.request.model)->learning_rate;
     form.request.width = kResNetWidth;
+    form.request.first_layer = FirstLayer::Drawn;
   };
   if (form.request.model == "resnet18") {
     side_by_side(p, fields, model, [&] { request_field(p, form, &StartTraining::width); });

@@ -179,10 +179,12 @@ def case_same(program, home):
 
 
 def case_gpus(program, home):
-    """Emulated GPUs of two ranks train as those of one process and as CPU devices; a rank on a GPU
-    and one on the CPU agree with them; an interrupt ends both."""
-    train = [program, "train", "--model", "lenet", "--emulated-gpus", "2", "--synthetic-train", "8",
-             "--synthetic-test", "4", "--batch", "4", "--lr", "0.05", "--steps", "2", "--json"]  # fmt: skip
+    """Emulated GPUs of two ranks train as those of one process and as CPU devices, from a whitened
+    first layer; a rank on a GPU and one on the CPU agree with them; weights of a file may be given
+    to the first rank alone; an interrupt ends both."""
+    train = [program, "train", "--model", "lenet", "--first-layer", "whitened", "--emulated-gpus",
+             "2", "--synthetic-train", "8", "--synthetic-test", "4", "--batch", "4", "--lr", "0.05",
+             "--steps", "2", "--json"]  # fmt: skip
 
     def losses(*apps):
         status, out, err = launch(home, *apps)
@@ -208,6 +210,12 @@ def case_gpus(program, home):
         for a, b in zip(expected, seen):
             check(abs(a - b) <= 1e-5 * a, f"{name}: {seen}, not {expected}")
         check(done["devices"] == devices.get(name, ["emu:0", "emu:1"]), f"{name}: {done}")
+
+    weights = home.file("weights.safetensors")
+    losses(["-n", 1, *train, "--save", weights])
+    on_cpu = [home.path, *train, "--devices", "cpu:0"]
+    seen, _ = losses([*on_cpu, "--init", weights], on_cpu)
+    check(len(seen) == 2 and seen[0] != expected[0], f"from a file: {seen}, drawn {expected}")
 
     endless = [*train[:-3], "--epochs", "100000", "--no-eval", "--json", "--devices"]
     started = Launch(home, [home.path, *endless, "emu:0"], [home.path, *endless, "cpu:0"])

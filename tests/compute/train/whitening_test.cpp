@@ -25,7 +25,7 @@ constexpr double kLeastVariance = 5e-4;
 class Whitening : public testing::Test {
  protected:
   nn::Network network(const std::string& model, std::int64_t width = kResNetWidth) {
-    return {nn::plan_model(model, width), machine_.at(cpu()), /*batch=*/1, /*seed=*/3};
+    return {nn::plan_model(model, width), machine_.at(cpu()), /*max_batch=*/1, /*seed=*/3};
   }
 
   Machine machine_;
@@ -86,7 +86,8 @@ TEST_F(Whitening, GivesUncorrelatedOutputsOfEqualVariance) {
     const std::vector<float> drawn = first_weights(net);
     whiten_first_layer(net, images);
     const std::vector<float> weights = first_weights(net);
-    const auto size = static_cast<std::size_t>(n * n);
+    const auto side = static_cast<std::size_t>(n);
+    const std::size_t size = side * side;
     const auto outputs = responses(images, weights, filters, n);
     double before = INFINITY;
     for (std::size_t f = 0; f < filters; f += 2) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <new>
 #include <optional>
@@ -166,6 +167,16 @@ std::vector<Case> cases() {
   return all;
 }
 
+// Products of small integers on the caller.
+void expect_exact(std::initializer_list<Case> cases) {
+  for (const Case& s : cases) {
+    SCOPED_TRACE(to_string(s));
+    Product p(s);
+    lab_gemm(p.args(), nullptr, {});
+    p.expect_right(/*exact=*/true);
+  }
+}
+
 TEST_P(GemmTargets, IsExactOnSmallIntegers) {
   ASSERT_EQ(gemm_kernels().target, GetParam());
   ThreadPool pool({0, 0});
@@ -202,51 +213,30 @@ TEST_P(GemmTargets, SplitsTheTermsOfASmallC) {
 // The last two have several blocks of terms and ragged edges, and one its A and B stored
 // transposed.
 TEST_P(GemmTargets, PacksStripsOfAAndB) {
-  for (const Case& s :
-       {Case{200, 270, 60, false, false, false, 1024, 1},
-        Case{7, 601, 515, false, true, true, 3, 2}, Case{150, 301, 515, false, false, true, 3, 2},
-        Case{29, 201, 601, true, true, false, 1, 3}}) {
-    SCOPED_TRACE(to_string(s));
-    Product p(s);
-    lab_gemm(p.args(), nullptr, {});
-    p.expect_right(/*exact=*/true);
-  }
+  expect_exact(
+      {Case{200, 270, 60, false, false, false, 1024, 1}, Case{7, 601, 515, false, true, true, 3, 2},
+       Case{150, 301, 515, false, false, true, 3, 2}, Case{29, 201, 601, true, true, false, 1, 3}});
 }
 
 // A small B whose rows share the sets of L1 is packed for many rows of A, but not for one strip,
 // nor if it has few rows.
 TEST_P(GemmTargets, PacksAliasedRowsOfB) {
-  for (const Case& s :
-       {Case{70, 472, 17, false, false, true, 552, 1}, Case{49, 320, 25, false, false, false, 704},
-        Case{5, 472, 17, false, false, true, 552}, Case{70, 472, 3, false, false, false, 552}}) {
-    SCOPED_TRACE(to_string(s));
-    Product p(s);
-    lab_gemm(p.args(), nullptr, {});
-    p.expect_right(/*exact=*/true);
-  }
+  expect_exact(
+      {Case{70, 472, 17, false, false, true, 552, 1}, Case{49, 320, 25, false, false, false, 704},
+       Case{5, 472, 17, false, false, true, 552}, Case{70, 472, 3, false, false, false, 552}});
 }
 
 // A few rows of A, times a B that no cache close to a core holds, are multiplied in tall tiles.
 // Each B is read in place or packed, by ragged tiles too; A is packed where its rows are aliased.
 TEST_P(GemmTargets, MultipliesAFewRowsByALargeB) {
-  for (const Case& s :
-       {Case{10, 1211, 1201, false, false, true, 3, 1}, Case{16, 1301, 1024},
-        Case{30, 1211, 1201, false, false, false, 3, 1}, Case{29, 1300, 1024, true, true, true}}) {
-    SCOPED_TRACE(to_string(s));
-    Product p(s);
-    lab_gemm(p.args(), nullptr, {});
-    p.expect_right(/*exact=*/true);
-  }
+  expect_exact({Case{10, 1211, 1201, false, false, true, 3, 1}, Case{16, 1301, 1024},
+                Case{30, 1211, 1201, false, false, false, 3, 1},
+                Case{29, 1300, 1024, true, true, true}});
 }
 
 // Rows of A that share the sets of L1, times a narrow B, are read a few at a time.
 TEST_P(GemmTargets, MultipliesAliasedRowsByANarrowB) {
-  for (const Case& s : {Case{31, 3, 1024}, Case{31, 8, 1024, false, true, true}}) {
-    SCOPED_TRACE(to_string(s));
-    Product p(s);
-    lab_gemm(p.args(), nullptr, {});
-    p.expect_right(/*exact=*/true);
-  }
+  expect_exact({Case{31, 3, 1024}, Case{31, 8, 1024, false, true, true}});
 }
 
 TEST_P(GemmTargets, ReadsNothingPastTheMatrices) {

@@ -4,8 +4,8 @@
   torch_fast.py --data DIR --settings JSON --seed N [--stop-at X] [--layout channels_last] [--threads 2]
 
 SETTINGS is the last JSON object of `device-lab train --preset fast --json`: batch, rate and its course,
-optimizer, smoothing, flips, whitening and epochs. The data set is in memory as bytes, and reading it is not timed; a
-step gathers a shuffled batch and divides by 255, as in device-lab. Reports the test accuracy and the
+optimizer, smoothing, flips, whitening and epochs. The data set is in memory as bytes; reading it and
+whitening are not timed. A step gathers a shuffled batch and divides by 255, as in device-lab. Reports the test accuracy and the
 seconds after each epoch, evaluations included.
 """
 import argparse

@@ -55,8 +55,7 @@ class F32Product {
   // B stays in L2, if not in L1, for all strips of A that read it in place; where L1 cannot hold a
   // tile's rows of B together, many strips repay packing it nevertheless.
   bool packs_b(std::int64_t row_tiles, std::int64_t cols) const {
-    const CacheSizes& caches = cache_sizes();
-    const bool fits = b_bytes() <= (is_aligned_b() ? caches.l2_bytes / 3 : caches.l1_bytes);
+    const bool fits = is_aligned_b() ? stays_in_l2() : b_bytes() <= cache_sizes().l1_bytes;
     const bool thrashes = is_aliased(op_.b_k) && op_.k > rows_in_a_set();
     const bool repays =
         fits ? thrashes && row_tiles >= kTilesToPackAliased : is_far(op_.b_k) && row_tiles > 1;
@@ -148,11 +147,12 @@ class F32Product {
     // not hide that, so they are tall.
     constexpr std::int64_t kFewStrips = 4;
     const bool few = op_.m > kernels_.product_mr && op_.m <= kFewStrips * kernels_.mr;
-    const bool large = b_bytes() > cache_sizes().l2_bytes / 3 && op_.k > kFewSteps;
-    return packs_ && few && large ? kernels_.mr : kernels_.product_mr;
+    return packs_ && few && !stays_in_l2() && op_.k > kFewSteps ? kernels_.mr : kernels_.product_mr;
   }
   bool is_tall() const { return mr_ > kernels_.product_mr; }
   std::int64_t b_bytes() const { return op_.k * op_.n * static_cast<std::int64_t>(sizeof(float)); }
+  // Whether L2 holds B beside A and C.
+  bool stays_in_l2() const { return b_bytes() <= cache_sizes().l2_bytes / 3; }
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
   static bool is_far(std::int64_t row) {

@@ -1,6 +1,7 @@
 #include "compute/machine/thread_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -23,6 +24,7 @@ constexpr std::chrono::microseconds kSpin{30};
 // Spins until done() or until `most` has passed; returns whether done.
 template <typename Done>
 bool spin_until(Done done, std::chrono::microseconds most) {
+  if (done()) return true;
   const auto end = std::chrono::steady_clock::now() + most;
   do {
     for (int i = 0; i < 32; ++i) {
@@ -45,31 +47,41 @@ bool all_different(std::vector<int> cores) {
 
 }  // namespace
 
-// A fork opens the gate and increments `forks`. A worker that sees the gate open enters, takes
-// parts until none is left, and leaves. The caller takes parts too, closes the gate, and waits
-// until all workers have left; a worker that has not entered by then is not waited for. In run(),
-// each thread has one part that no other takes, and the caller waits for all parts before it closes
-// the gate. A thread without work spins, then lends its core to a blocked thread, then sleeps.
+// A fork publishes the task, then the parts of each thread, and increments `forks`. Threads take
+// parts until none is left; the workers add what they did to `finished`, and the caller waits for
+// all parts. A worker that has taken none by then is not waited for: whatever it takes later
+// belongs to a later fork, whose task was published before. A thread without work spins, then lends
+// its core to a blocked thread, then sleeps.
+//
+// Another core's write to a cache line costs a reader 40 to 200 ns, so what is written at the same
+// time lies in the same line, and a fork moves few of them.
 struct ThreadPool::Impl {
+  static constexpr std::size_t kLine_bytes = 64;
+
   // The parts of one fork that a thread has yet to begin. Its owner takes them from the front,
-  // others from the back.
+  // others from the back unless the range is reserved.
   class PartRange {
    public:
-    void set(std::int64_t begin, std::int64_t end) { range_.store(packed(begin, end)); }
-    std::int64_t left() const {
-      const std::uint64_t range = range_.load(std::memory_order_relaxed);
-      return end_of(range) - begin_of(range);
+    void set(std::int64_t begin, std::int64_t end, bool reserved) {
+      range_.store(packed(begin, end) | (reserved ? kReserved : 0), std::memory_order_release);
     }
-    // Both return -1 if no part is left.
+    std::int64_t left_to_others() const {
+      const std::uint64_t range = range_.load(std::memory_order_relaxed);
+      return (range & kReserved) != 0 ? 0 : end_of(range) - begin_of(range);
+    }
+    // Both return -1 if no part is left. The task was published before the part that they return.
     std::int64_t take_first() {
-      return take([](std::uint64_t r) { return packed(begin_of(r) + 1, end_of(r)); }, begin_of);
+      return take([](std::uint64_t r) { return begin_of(r) < end_of(r); },
+                  [](std::uint64_t r) { return r + 1; }, begin_of);
     }
     std::int64_t take_last() {
-      return take([](std::uint64_t r) { return packed(begin_of(r), end_of(r) - 1); },
+      return take([](std::uint64_t r) { return (r & kReserved) == 0 && begin_of(r) < end_of(r); },
+                  [](std::uint64_t r) { return packed(begin_of(r), end_of(r) - 1); },
                   [](std::uint64_t r) { return end_of(r) - 1; });
     }
 
    private:
+    static constexpr std::uint64_t kReserved = std::uint64_t{1} << 63;
     static std::uint64_t packed(std::int64_t begin, std::int64_t end) {
       return static_cast<std::uint64_t>(end) << 32 | static_cast<std::uint64_t>(begin);
     }
@@ -77,19 +89,26 @@ struct ThreadPool::Impl {
       return static_cast<std::int64_t>(range & 0xffffffff);
     }
     static std::int64_t end_of(std::uint64_t range) {
-      return static_cast<std::int64_t>(range >> 32);
+      return static_cast<std::int64_t>((range & ~kReserved) >> 32);
     }
 
-    template <typename Rest, typename Taken>
-    std::int64_t take(Rest rest, Taken taken) {
+    template <typename Any, typename Rest, typename Taken>
+    std::int64_t take(Any any, Rest rest, Taken taken) {
       std::uint64_t range = range_.load(std::memory_order_relaxed);
       do {
-        if (begin_of(range) >= end_of(range)) return -1;
-      } while (!range_.compare_exchange_weak(range, rest(range), std::memory_order_relaxed));
+        if (!any(range)) return -1;
+      } while (!range_.compare_exchange_weak(range, rest(range), std::memory_order_acquire,
+                                             std::memory_order_relaxed));
       return taken(range);
     }
 
-    alignas(64) std::atomic<std::uint64_t> range_ = 0;
+    std::atomic<std::uint64_t> range_ = 0;
+  };
+
+  struct alignas(kLine_bytes) Thread {
+    PartRange parts;
+    std::atomic<bool> working = false;  // taking parts
+    std::uint64_t begun = 0;            // the last fork for which it called `begin`
   };
 
   using Begin = FunctionRef<void(int thread)>;
@@ -100,48 +119,52 @@ struct ThreadPool::Impl {
 
   void fork(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
   void worker(int thread);
-  bool enter();
-  void leave();
-  void take_parts(int thread) noexcept;
+  template <typename Report>
+  void take_parts(int thread, const Report& report) noexcept;
   std::int64_t steal(int thread);
-  void call(std::int64_t part, int thread, bool first) noexcept;
-  void wait_for_zero(const std::atomic<std::uint32_t>& counter);
+  void call(std::int64_t part, int thread) noexcept;
+  void wait_until_finished(std::uint32_t parts);
   template <typename Over>
   bool help_a_blocked_thread(int helper, const Over& over);
   void take_back_cores();
+  double time_handing_out(std::chrono::microseconds patience);
   bool own_thread(std::thread::id id) const;
+  Thread& at(int thread) { return threads[static_cast<std::size_t>(thread)]; }
 
   const std::vector<int> cores;
   const bool spins;  // false if threads share a core, where spinning would block them
+  std::vector<Thread> threads;
   std::mutex callers;
   std::atomic<std::thread::id> caller{};
-  const Begin* begin_thread = nullptr;  // null: nothing to prepare
-  const Task* task = nullptr;
-  bool for_everyone = false;  // run(): each thread calls the task once
   std::atomic<bool> failed = false;
   std::exception_ptr error;
   std::atomic<bool> stopping = false;
-  std::vector<PartRange> ranges;  // of the threads
-  // Threads, and which of them are working on a fork.
   std::vector<MovableThread> movable;
-  std::vector<std::atomic<bool>> working;
-  std::mutex moving;                     // guards `movable` and `moved`
-  bool moved = false;                    // at least one thread
+  std::mutex moving;                     // guards `movable`
+  std::atomic<bool> moved = false;       // at least one thread; written under `moving`
   std::atomic<bool> watching = false;    // one thread at a time looks for blocked ones
   std::vector<std::int64_t> watched_ns;  // CPU time of the threads; of the watching thread
-  alignas(64) std::atomic<std::uint32_t> forks = 0;
-  static constexpr std::uint32_t kOpen = 1U << 31;
-  alignas(64) std::atomic<std::uint32_t> gate = 0;     // kOpen, or 0, + workers inside
-  alignas(64) std::atomic<std::uint32_t> missing = 0;  // run(): parts that have not returned
+  // What a worker that waits for `forks` reads then.
+  alignas(kLine_bytes) std::atomic<std::uint32_t> forks = 0;
+  bool for_everyone = false;  // run(): each thread calls the task once
+  Task task{no_task};
+  const Begin* begin_thread = nullptr;  // null: nothing to prepare
+  std::uint64_t number = 0;             // of the fork
+  // Parts that workers have finished, since the pool began.
+  alignas(kLine_bytes) std::atomic<std::uint32_t> finished = 0;
   std::vector<std::thread> workers;
+  // See ThreadPool::handing_out_s().
+  std::atomic<std::uint32_t> asked = 0;
+  std::atomic<double> handing_out_s = 0;
+
+  static constexpr auto no_task = [](std::int64_t, int) {};
 };
 
 ThreadPool::Impl::Impl(std::vector<int> core_list)
     : cores(std::move(core_list)),
       spins(all_different(cores)),
-      ranges(cores.size()),
+      threads(cores.size()),
       movable(cores.size()),
-      working(cores.size()),
       watched_ns(cores.size()) {
   workers.reserve(cores.size() - 1);
   for (int t = 1; t < static_cast<int>(cores.size()); ++t) {
@@ -156,63 +179,54 @@ ThreadPool::Impl::~Impl() {
   for (std::thread& w : workers) w.join();
 }
 
-bool ThreadPool::Impl::enter() {
-  std::uint32_t inside = gate.load();
-  while ((inside & kOpen) != 0) {
-    if (gate.compare_exchange_weak(inside, inside + 1)) return true;
-  }
-  return false;
-}
-
-void ThreadPool::Impl::leave() {
-  if ((gate.fetch_sub(1) & kOpen) == 0) gate.notify_one();
-}
-
-void ThreadPool::Impl::call(std::int64_t part, int thread, bool first) noexcept {
+// A part that is left out after an error counts as called.
+void ThreadPool::Impl::call(std::int64_t part, int thread) noexcept {
+  if (!for_everyone && failed.load(std::memory_order_relaxed)) return;
   try {
-    if (first && begin_thread != nullptr) (*begin_thread)(thread);
-    (*task)(part, thread);
+    if (begin_thread != nullptr && std::exchange(at(thread).begun, number) != number) {
+      (*begin_thread)(thread);
+    }
+    task(part, thread);
   } catch (...) {
     if (!failed.exchange(true)) error = std::current_exception();
-  }
-  if (for_everyone) {
-    --missing;
-    missing.notify_one();
   }
 }
 
 // Returns the last part of the thread that has the most left, -1 if there is none.
 std::int64_t ThreadPool::Impl::steal(int thread) {
   while (true) {
-    std::size_t victim = 0;
+    int victim = 0;
     std::int64_t most = 0;
-    for (std::size_t i = 1; i < ranges.size(); ++i) {
-      const std::size_t other = (static_cast<std::size_t>(thread) + i) % ranges.size();
-      if (const std::int64_t left = ranges[other].left(); left > most) {
+    const int n = static_cast<int>(threads.size());
+    for (int i = 1; i < n; ++i) {
+      const int other = (thread + i) % n;
+      if (const std::int64_t left = at(other).parts.left_to_others(); left > most) {
         victim = other;
         most = left;
       }
     }
     if (most == 0) return -1;
-    if (const std::int64_t part = ranges[victim].take_last(); part >= 0) return part;
+    if (const std::int64_t part = at(victim).parts.take_last(); part >= 0) return part;
   }
 }
 
-void ThreadPool::Impl::take_parts(int thread) noexcept {
-  std::atomic<bool>& at_work = working[static_cast<std::size_t>(thread)];
-  PartRange& own = ranges[static_cast<std::size_t>(thread)];
-  at_work = true;
-  if (for_everyone) {
-    if (const std::int64_t part = own.take_first(); part >= 0) call(part, thread, /*first=*/true);
-  } else {
-    for (bool first = true; !failed.load(std::memory_order_relaxed); first = false) {
-      std::int64_t part = own.take_first();
-      if (part < 0) part = steal(thread);
-      if (part < 0) break;
-      call(part, thread, first);
+// Calls report(n) after n parts. Until then the fork cannot end.
+template <typename Report>
+void ThreadPool::Impl::take_parts(int thread, const Report& report) noexcept {
+  Thread& own = at(thread);
+  own.working.store(true, std::memory_order_relaxed);
+  const auto take_all = [&](const auto& next) {
+    std::uint32_t taken = 0;
+    for (std::int64_t part = next(); part >= 0; part = next()) {
+      call(part, thread);
+      ++taken;
     }
-  }
-  at_work = false;
+    if (taken > 0) report(taken);
+  };
+  take_all([&] { return own.parts.take_first(); });
+  // Reported before it looks at the others' parts, which may be slow to read.
+  take_all([&] { return steal(thread); });
+  own.working.store(false, std::memory_order_relaxed);
 }
 
 // Lets a thread that is working on the fork but does not get to run use the core of the calling
@@ -227,7 +241,8 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
   {
     const std::lock_guard lock(moving);
     for (std::size_t t = 0; t < movable.size(); ++t) {
-      const bool candidate = static_cast<int>(t) != helper && working[t] && !movable[t].moved();
+      const bool candidate =
+          static_cast<int>(t) != helper && threads[t].working && !movable[t].moved();
       watched_ns[t] = candidate ? movable[t].cpu_ns() : -1;
       any = any || candidate;
     }
@@ -235,7 +250,7 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
   if (any && !spin_until(over, kWatched)) {  // without the lock, for which a caller would wait
     const std::lock_guard lock(moving);
     for (std::size_t t = 0; t < movable.size() && !lent && !over(); ++t) {
-      if (watched_ns[t] < 0 || !working[t]) continue;
+      if (watched_ns[t] < 0 || !threads[t].working) continue;
       if (movable[t].cpu_ns() - watched_ns[t] > kBlocked_ns) continue;
       movable[t].move_here();
       lent = moved = true;
@@ -247,8 +262,9 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
 
 // Returns moved threads to their own cores; none is working.
 void ThreadPool::Impl::take_back_cores() {
+  if (!moved) return;
   const std::lock_guard lock(moving);
-  if (!std::exchange(moved, false)) return;
+  moved = false;
   for (MovableThread& thread : movable) thread.move_back();
 }
 
@@ -258,6 +274,10 @@ void ThreadPool::Impl::worker(int thread) {
     const std::lock_guard lock(moving);
     movable[static_cast<std::size_t>(thread)].attach();
   }
+  const auto report = [this](std::uint32_t parts) {
+    finished += parts;
+    finished.notify_one();
+  };
   std::uint32_t seen = 0;
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
@@ -265,52 +285,53 @@ void ThreadPool::Impl::worker(int thread) {
       if (spins && seen != 0) help_a_blocked_thread(thread, forked);
       while (!forked()) forks.wait(seen);
     }
-    seen = forks.load();
+    seen = forks.load(std::memory_order_acquire);
     if (stopping) return;
-    if (!enter()) continue;
-    take_parts(thread);
-    leave();
+    take_parts(thread, report);
   }
 }
 
-void ThreadPool::Impl::wait_for_zero(const std::atomic<std::uint32_t>& counter) {
-  const auto zero = [&] { return counter.load(std::memory_order_acquire) == 0; };
+// Until `finished` is `parts`.
+void ThreadPool::Impl::wait_until_finished(std::uint32_t parts) {
+  const auto done = [&] { return finished.load(std::memory_order_acquire) == parts; };
   bool lent = false;  // then spinning would keep the other thread from running
-  while (lent || !spins || !spin_until(zero, kSpin)) {
-    if (spins && !lent) lent = help_a_blocked_thread(0, zero);
-    const std::uint32_t left = counter.load();
-    if (left == 0) return;
-    counter.wait(left);
+  while (lent || !spins || !spin_until(done, kSpin)) {
+    if (spins && !lent) lent = help_a_blocked_thread(0, done);
+    const std::uint32_t now = finished.load(std::memory_order_acquire);
+    if (now == parts) return;
+    finished.wait(now);
   }
 }
 
 bool ThreadPool::Impl::own_thread(std::thread::id id) const {
-  return caller.load() == id || std::any_of(workers.begin(), workers.end(),
-                                            [id](const auto& w) { return w.get_id() == id; });
+  return caller.load(std::memory_order_relaxed) == id ||
+         std::any_of(workers.begin(), workers.end(),
+                     [id](const auto& w) { return w.get_id() == id; });
 }
 
 void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begin,
                             const Task& of_parts) {
+  // A task of the pool sees its caller, and others need not.
   const std::thread::id self = std::this_thread::get_id();
-  if (caller.load() != std::thread::id{} && own_thread(self)) {
+  if (caller.load(std::memory_order_relaxed) != std::thread::id{} && own_thread(self)) {
     throw Error(Errc::Internal,
                 tr("thread pool: run() was called from one of the pool's own tasks; call it "
                    "outside them"));
   }
   const std::lock_guard lock(callers);
-  caller = self;
+  caller.store(self, std::memory_order_relaxed);
   begin_thread = begin;
-  task = &of_parts;
+  task = of_parts;
   for_everyone = everyone;
-  const auto threads = static_cast<std::int64_t>(ranges.size());
-  for (std::int64_t t = 0; t < threads; ++t) {
+  ++number;
+  const std::uint32_t finished_before = finished.load(std::memory_order_relaxed);
+  const auto n = static_cast<std::int64_t>(threads.size());
+  for (std::int64_t t = 0; t < n; ++t) {
     // Rounded up, so that the caller, which is there first, has a part.
-    ranges[static_cast<std::size_t>(t)].set((parts * t + threads - 1) / threads,
-                                            (parts * (t + 1) + threads - 1) / threads);
+    at(static_cast<int>(t))
+        .parts.set((parts * t + n - 1) / n, (parts * (t + 1) + n - 1) / n, everyone);
   }
-  if (everyone) missing = static_cast<std::uint32_t>(parts);
   if (!workers.empty() && parts > 1) {
-    gate = kOpen;
     ++forks;
     forks.notify_all();
   }
@@ -318,14 +339,32 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begi
     const std::lock_guard moving_lock(moving);
     movable[0].attach();
   }
-  take_parts(0);
-  if (everyone) wait_for_zero(missing);
-  gate.fetch_and(~kOpen);
-  wait_for_zero(gate);
-  if (!workers.empty()) take_back_cores();
-  task = nullptr;
-  caller = std::thread::id{};
-  if (failed.exchange(false)) std::rethrow_exception(std::exchange(error, nullptr));
+  std::uint32_t by_caller = 0;
+  take_parts(0, [&](std::uint32_t taken) { by_caller += taken; });
+  wait_until_finished(finished_before + static_cast<std::uint32_t>(parts) - by_caller);
+  take_back_cores();
+  caller.store({}, std::memory_order_relaxed);
+  if (failed.load(std::memory_order_relaxed)) {
+    failed.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(error, nullptr));
+  }
+}
+
+// Returns how long it takes until every thread has begun and ended a part, or somewhat more than
+// `patience` where one does not begin.
+double ThreadPool::Impl::time_handing_out(std::chrono::microseconds patience) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<int> missing = static_cast<int>(workers.size());
+  const auto arrive = [&](std::int64_t part, int thread) {
+    if (thread != 0) {
+      --missing;
+    } else if (part == 0) {
+      spin_until([&] { return missing == 0; }, patience);
+    }
+  };
+  fork(static_cast<std::int64_t>(threads.size()), /*everyone=*/false, /*begin=*/nullptr, arrive);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  return passed.count();
 }
 
 ThreadPool::ThreadPool(std::vector<int> cores) {
@@ -373,6 +412,21 @@ void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
     const std::int64_t end = std::min(n, grains * (piece + 1) / pieces * grain);
     body(begin, end);
   });
+}
+
+double ThreadPool::handing_out_s() {
+  constexpr std::uint32_t kCallsPerMeasurement = 4096;
+  constexpr std::chrono::microseconds kPatience{5}, kWakeUp{200};
+  if (size() == 1) return 0;
+  if (impl_->asked.fetch_add(1, std::memory_order_relaxed) % kCallsPerMeasurement == 0) {
+    impl_->time_handing_out(kWakeUp);
+    std::array<double, 9> times{};
+    for (double& t : times) t = impl_->time_handing_out(kPatience);
+    const auto median = times.begin() + times.size() / 2;
+    std::nth_element(times.begin(), median, times.end());
+    impl_->handing_out_s.store(*median, std::memory_order_relaxed);
+  }
+  return impl_->handing_out_s.load(std::memory_order_relaxed);
 }
 
 ThreadPool::Guard::Guard(const ThreadPool& pool) : before_(thread_affinity()) {

@@ -77,6 +77,12 @@ class ThreadPool {
   void parallel_for(std::int64_t n, std::int64_t grain,
                     FunctionRef<void(std::int64_t begin, std::int64_t end)> body);
 
+  // Returns about how long it takes, in seconds, to hand out parts to all threads and to learn that
+  // they are done, while the threads are awake: 5 microseconds or somewhat more where one does not
+  // begin in time, because other programs keep it from running; 0 for a single thread. Measured now
+  // and then, because a virtual machine's cores move. Errors as for run().
+  double handing_out_s();
+
   // Pins the calling thread to the first core for the guard's lifetime, so that its part of the
   // work is done there; then restores the thread's affinity.
   class Guard {

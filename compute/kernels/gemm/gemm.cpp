@@ -10,8 +10,6 @@
 namespace lab {
 namespace {
 
-// With less work, waking the threads costs more than they save.
-constexpr double kParallelFlop = 4e5;
 // The terms are divided instead of C if C has too few tiles to divide among threads and to make
 // adding the partial sums expensive. Whether and how depends on the shape only, because it
 // determines the sums' rounding.
@@ -290,7 +288,7 @@ void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& sto
   if (finish_if_empty(args)) return;
   const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);
-  if (op.flop() < kParallelFlop) pool = nullptr;
+  pool = pool_if_it_pays(pool, op, kernels.lanes);
   const std::int64_t row_tiles = ceil_div(op.m, kernels.product_mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);
   if (row_tiles * col_tiles < kFewTiles && op.k >= 2 * kFewestTerms) {

@@ -11,9 +11,6 @@
 namespace lab {
 namespace {
 
-// With less work, waking the threads costs more than they save.
-constexpr double kParallelBf16Flop = 3e6;
-
 // The product of bf16 operands; a step is one word. T as in Bf16PackArgs.
 template <typename T>
 class Bf16Product {
@@ -130,8 +127,9 @@ class Bf16Product {
 
 template <typename T>
 void multiply_bf16(const Operands<T>& op, ThreadPool* pool, const std::stop_token& stop) {
-  if (op.flop() < kParallelBf16Flop) pool = nullptr;
-  multiply(Bf16Product<T>(op, bf16_kernels()), op, pool, stop);
+  const Bf16Kernels& kernels = bf16_kernels();
+  pool = pool_if_it_pays(pool, op, kernels.lanes * kernels.terms_per_word);
+  multiply(Bf16Product<T>(op, kernels), op, pool, stop);
 }
 
 }  // namespace

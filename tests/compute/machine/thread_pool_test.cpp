@@ -329,6 +329,19 @@ TEST(ThreadPool, RethrowsTheErrorOfAPart) {
   EXPECT_EQ(calls, 9);
 }
 
+TEST(ThreadPool, MeasuresHandingOut) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(some_cores(threads));
+    for (int i = 0; i < 10000; ++i) {
+      const double handing_out_s = pool.handing_out_s();
+      ASSERT_EQ(handing_out_s > 0, threads > 1);
+      ASSERT_LT(handing_out_s, 1);
+    }
+  }
+  ThreadPool pool(some_cores(2));
+  EXPECT_THROW(pool.run([&](int) { pool.handing_out_s(); }), Error);
+}
+
 TEST(ThreadPool, DoesNotPinToUnknownCores) {
   ThreadPool pool({0, 1000000, -1});
   std::atomic<int> calls = 0;

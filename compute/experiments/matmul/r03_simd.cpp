@@ -24,8 +24,8 @@ void simd(const GemmArgs& g, ThreadPool& /*pool*/, const std::stop_token& stop) 
   const std::int64_t cols = kColumnTiles * kernels.nr;
   for (std::int64_t i = 0; i < g.m; i += rows) {
     for (std::int64_t j = 0; j < g.n && !stop.stop_requested(); j += cols) {
-      gemm_part(op, {i, std::min(i + rows, g.m)}, {j, std::min(j + cols, g.n)}, /*packs=*/false,
-                stop);
+      gemm_part(op, kernels, {i, std::min(i + rows, g.m)}, {j, std::min(j + cols, g.n)},
+                /*packs=*/false, stop);
     }
   }
 }

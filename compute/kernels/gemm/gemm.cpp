@@ -17,6 +17,14 @@ constexpr std::int64_t kFewTiles = 32;
 constexpr std::int64_t kFewestTerms = 1024;
 constexpr std::int64_t kMostTermParts = 16;
 
+// Wide tiles for so many columns that a partial last strip costs less than they save, and so many
+// rows that packing their strips does, too.
+const GemmKernels& kernels_for(const GemmOperands& op) {
+  constexpr std::int64_t kMany = 1500, kManyTerms = 1000;
+  const bool wide = op.m >= kMany && op.n >= kMany && op.k >= kManyTerms;
+  return wide ? wide_gemm_kernels() : gemm_kernels();
+}
+
 // The product of FP32 matrices; a step is one term.
 class F32Product {
  public:
@@ -241,9 +249,9 @@ template void check_gemm(const Bf16GemmArgs&);
 template bool finish_if_empty(const GemmArgs&);
 template bool finish_if_empty(const Bf16GemmArgs&);
 
-void gemm_part(const GemmOperands& op, Range rows, Range cols, bool packs,
-               const std::stop_token& stop) {
-  const F32Product product(op, gemm_kernels(), packs);
+void gemm_part(const GemmOperands& op, const GemmKernels& kernels, Range rows, Range cols,
+               bool packs, const std::stop_token& stop) {
+  const F32Product product(op, kernels, packs);
   if (rows.size() > 0 && cols.size() > 0) PartOfGemm(product, rows, cols).run(stop);
 }
 
@@ -266,7 +274,7 @@ void split_terms(const GemmOperands& op, int parts, ThreadPool* pool, const std:
       part.ldc = op.n;
       part.accumulate = false;
     }
-    gemm_part(part, {0, op.m}, {0, op.n}, /*packs=*/true, stop);
+    gemm_part(part, gemm_kernels(), {0, op.m}, {0, op.n}, /*packs=*/true, stop);
   });
   if (stop.stop_requested()) return;
   run_parts_on(pool, kSumParts, [&](std::int64_t at, int /*thread*/) {
@@ -286,8 +294,8 @@ void split_terms(const GemmOperands& op, int parts, ThreadPool* pool, const std:
 void lab_gemm(const GemmArgs& args, ThreadPool* pool, const std::stop_token& stop) {
   if (args.products == Precision::BF16) return gemm_of_rounded(args, pool, stop);
   if (finish_if_empty(args)) return;
-  const GemmKernels& kernels = gemm_kernels();
   const GemmOperands op(args);
+  const GemmKernels& kernels = kernels_for(op);
   pool = pool_if_it_pays(pool, op, kernels.lanes);
   const std::int64_t row_tiles = ceil_div(op.m, kernels.product_mr);
   const std::int64_t col_tiles = ceil_div(op.n, kernels.nr);

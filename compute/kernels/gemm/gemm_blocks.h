@@ -43,10 +43,11 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   set_b(args, col, cols, const Word*)  strip of B, and with it the columns of C
 //   tile_row_and_pack(args, panel, Word* out)  computes all tiles of the panel and packs its B
 //   tile_row(args, panel, const Word*)   computes all tiles of the panel, whose B is packed or null
+// Strips of A are taken from the last row up if `from_last` and A is read in place.
 template <class Product>
 class PartOfGemm {
  public:
-  PartOfGemm(const Product& product, Range rows, Range cols);
+  PartOfGemm(const Product& product, Range rows, Range cols, bool from_last = false);
   void run(const std::stop_token& stop) const;
 
  private:
@@ -63,6 +64,7 @@ class PartOfGemm {
 
   const Product& product_;
   const Range rows_, cols_;
+  bool from_last_;
   const std::int64_t mr_, nr_;
   std::int64_t kc_, mc_, nc_;
   Word* packed_a_ = nullptr;
@@ -70,8 +72,13 @@ class PartOfGemm {
 };
 
 template <class Product>
-PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
-    : product_(product), rows_(rows), cols_(cols), mr_(product.mr()), nr_(product.nr()) {
+PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols, bool from_last)
+    : product_(product),
+      rows_(rows),
+      cols_(cols),
+      from_last_(from_last),
+      mr_(product.mr()),
+      nr_(product.nr()) {
   kc_ = even_piece(product.steps(), product.most_steps(), product.whole_steps());
   const CacheBlocks most = cache_blocks(cache_sizes(), kc_, product.mr(), product.nr());
   const bool packs_a = product.packs_a(ceil_div(cols.size(), nr_));
@@ -81,6 +88,7 @@ PartOfGemm<Product>::PartOfGemm(const Product& product, Range rows, Range cols)
       packs_b && product.takes_strips() && fits_beside_strips(rows.size()) ? nr_ : most.nc, nr_);
   constexpr std::int64_t kMostRows = 4096;  // between polls of `stop`
   mc_ = even_piece(rows.size(), packs_a ? most.mc : kMostRows, mr_);
+  from_last_ = from_last_ && !packs_a;
   if (packs_a) packed_a_ = gemm_scratch().a.at_least<Word>(mc_ * kc_);
   if (packs_b) packed_b_ = gemm_scratch().b.at_least<Word>(nc_ * kc_);
 }
@@ -104,14 +112,16 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
   constexpr std::int64_t kPackedTogether = 4;
   const bool new_a = packed_a_ != nullptr && panel.begin == cols_.begin;
   auto args = product_.tile_args(steps);
-  for (std::int64_t i = block.begin; i < block.end; i += mr_) {
+  const std::int64_t strips = ceil_div(block.size(), mr_);
+  for (std::int64_t strip = 0; strip < strips; ++strip) {
+    const std::int64_t i = block.begin + (from_last_ ? strips - 1 - strip : strip) * mr_;
     const std::int64_t rows = block.end - i;
     Word* const a = packed_a_ == nullptr ? nullptr : packed_a_ + (i - block.begin) * steps.size();
-    if (new_a && (i - block.begin) / mr_ % kPackedTogether == 0) {
+    if (new_a && strip % kPackedTogether == 0) {
       product_.pack_a(i, static_cast<int>(std::min(rows, kPackedTogether * mr_)), steps, a);
     }
     product_.set_a(args, i, static_cast<int>(std::min(rows, mr_)), a);
-    if (packed_b_ == nullptr || i > block.begin) {
+    if (packed_b_ == nullptr || strip > 0) {
       product_.tile_row(args, panel, packed_b_);
       continue;
     }
@@ -127,13 +137,19 @@ void multiply(const Product& product, const Operands<T>& op, ThreadPool* pool,
   const std::int64_t row_tiles = ceil_div(op.m, product.mr());
   const std::int64_t col_tiles = ceil_div(op.n, product.nr());
   Grid grid = grid_of_parts(pool, op.flop(), row_tiles, col_tiles);
+  const bool writes = product.steps() <= kFewSteps && row_tiles >= grid.size();
   // Parts side by side write to the same cache lines where C's rows are not aligned.
-  if (product.steps() <= kFewSteps && row_tiles >= grid.size()) grid = {grid.size(), 1};
+  if (writes) grid = {grid.size(), 1};
+  // Prefetchers follow the rows of C into the next thread's part, whose core then has to get those
+  // lines back. Neighbours that write away from their border do not meet there.
+  const bool apart = writes && pool != nullptr && grid.size() == pool->size() && grid.size() > 1;
   run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
     const auto at = static_cast<int>(part);
     const Range rows = piece(op.m, product.mr(), grid.rows, at / grid.cols);
     const Range cols = piece(op.n, product.nr(), grid.cols, at % grid.cols);
-    if (rows.size() > 0 && cols.size() > 0) PartOfGemm(product, rows, cols).run(stop);
+    if (rows.size() > 0 && cols.size() > 0) {
+      PartOfGemm(product, rows, cols, /*from_last=*/apart && at % 2 == 0).run(stop);
+    }
   });
 }
 

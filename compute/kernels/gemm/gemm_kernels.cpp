@@ -34,6 +34,12 @@ constexpr int kMr = HWY_TARGET <= HWY_AVX3 ? 12 : kProductMr;
 constexpr int kNv = 2;
 constexpr int kLanes = hn::MaxLanes(D());
 constexpr int kNr = kNv * kLanes;
+// Wide tiles load fewer numbers per multiplication, in 28 of 32 registers. With 16, as many tiles
+// have too few rows to gain anything.
+constexpr bool kHasWide = HWY_TARGET <= HWY_AVX3;
+constexpr int kWideMr = kHasWide ? 8 : kMr;
+constexpr int kWideProductMr = kHasWide ? 8 : kProductMr;
+constexpr int kWideNv = kHasWide ? 3 : kNv;
 
 // True if partial vector loads do not access the rest of the vector's memory.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -60,9 +66,9 @@ struct RowsOfA {
   void next() { p += k_stride; }
 };
 
-// Accumulates all terms for all rows; stores the rows of B to `packed_b` if `kPack`. If `kPartial`,
-// the last vector of B has `partial` columns.
-template <int kRows, int kVecs, bool kPartial, bool kPack, bool kFetch, class A>
+// Accumulates all terms for all rows; stores the rows of B to `packed_b`, a strip of kStrip
+// vectors, if `kPack`. If `kPartial`, the last vector of B has `partial` columns.
+template <int kRows, int kVecs, int kStrip, bool kPartial, bool kPack, bool kFetch, class A>
 HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial) {
   const D d;
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(partial));
@@ -84,7 +90,7 @@ HWY_INLINE void AddTerms(const TileArgs& t, V (&acc)[kRows][kVecs], int partial)
       bv[v] = kPartial && v == kVecs - 1 ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from);
       if (kPack) hn::Store(bv[v], d, packed + v * kLanes);
     }
-    if (kPack) packed += kNr;
+    if (kPack) packed += kStrip * kLanes;
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const V ai = hn::Set(d, *a.row(i));
@@ -113,7 +119,7 @@ HWY_INLINE void StorePartial(const V value, int cols, bool accumulate, float* c)
 }
 
 // Computes the first tile, which has `cols` columns.
-template <int kRows, int kVecs, class A, bool kPack>
+template <int kRows, int kVecs, int kStrip, class A, bool kPack>
 HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   const D d;
   V acc[kRows][kVecs];
@@ -133,11 +139,11 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
 
   const int partial = cols - (kVecs - 1) * kLanes;  // columns of the last vector, 1..lanes
   if (kLoadsParts && partial < kLanes) {
-    AddTerms<kRows, kVecs, kLoadsParts, kPack, false, A>(t, acc, partial);
+    AddTerms<kRows, kVecs, kStrip, kLoadsParts, kPack, false, A>(t, acc, partial);
   } else if (kPack || (kFetchesB && t.fetches_b)) {
-    AddTerms<kRows, kVecs, false, kPack, kPack || kFetchesB, A>(t, acc, kLanes);
+    AddTerms<kRows, kVecs, kStrip, false, kPack, kPack || kFetchesB, A>(t, acc, kLanes);
   } else {
-    AddTerms<kRows, kVecs, false, kPack, false, A>(t, acc, kLanes);
+    AddTerms<kRows, kVecs, kStrip, false, kPack, false, A>(t, acc, kLanes);
   }
 
   float* c = t.c;
@@ -157,56 +163,62 @@ HWY_INLINE void OneTile(const TileArgs& t, int cols) {
   }
 }
 
-template <int kRows, int kVecs, class A, bool kPack = false>
+// kVecs of the last tile, of kStrip in each of the others.
+template <int kRows, int kVecs, int kStrip, class A, bool kPack = false>
 void Tile(const TileArgs& t) {
+  constexpr int kColumns = kStrip * kLanes;
   TileArgs args = t;  // a copy, which stores to C cannot change
-  if constexpr (kVecs < kNv) {
+  if constexpr (kVecs < kStrip) {
     if (t.tiles > 1) {
       args.tiles = t.tiles - 1;
-      args.cols = kNr;
-      Tile<kRows, kNv, A>(args);
+      args.cols = kColumns;
+      Tile<kRows, kStrip, kStrip, A>(args);
       args.b += args.tiles * args.b_tile_stride;
-      args.c += args.tiles * kNr;
+      args.c += args.tiles * kColumns;
       args.tiles = 1;
     }
   }
-  for (; args.tiles > 0; --args.tiles, args.b += args.b_tile_stride, args.c += kNr) {
-    OneTile<kRows, kVecs, A, kPack>(args, args.tiles > 1 ? kNr : t.cols);
+  for (; args.tiles > 0; --args.tiles, args.b += args.b_tile_stride, args.c += kColumns) {
+    OneTile<kRows, kVecs, kStrip, A, kPack>(args, args.tiles > 1 ? kColumns : t.cols);
   }
 }
 
 using TileFunction = void (*)(const TileArgs&);
 
-// Every smaller tile has its own kernel, at index (rows - 1) * kNv + vectors - 1.
-template <class A, int... kIndex>
+// Every smaller tile has its own kernel, at index (rows - 1) * kStrip + vectors - 1.
+template <int kStrip, class A, int... kIndex>
 constexpr std::array<TileFunction, sizeof...(kIndex)> MakeTiles(
     std::integer_sequence<int, kIndex...>) {
-  return {&Tile<kIndex / kNv + 1, kIndex % kNv + 1, A>...};
+  return {&Tile<kIndex / kStrip + 1, kIndex % kStrip + 1, kStrip, A>...};
 }
 
-template <class A>
+template <int kMostRows, int kStrip, class A>
 void AnyTile(const TileArgs& t) {
-  static constexpr auto kTiles = MakeTiles<A>(std::make_integer_sequence<int, kMr * kNv>());
+  static constexpr auto kTiles =
+      MakeTiles<kStrip, A>(std::make_integer_sequence<int, kMostRows * kStrip>());
   const int vectors = (t.cols + kLanes - 1) / kLanes;
-  kTiles[static_cast<std::size_t>((t.rows - 1) * kNv + vectors - 1)](t);
+  kTiles[static_cast<std::size_t>((t.rows - 1) * kStrip + vectors - 1)](t);
 }
 
 // Supports any strides of A.
+template <int kMostRows, int kStrip>
 void AnyTileOfRows(const TileArgs& t) {
-  if (t.a_row_stride == 1) return AnyTile<ColumnsOfA>(t);
-  AnyTile<RowsOfA>(t);
+  if (t.a_row_stride == 1) return AnyTile<kMostRows, kStrip, ColumnsOfA>(t);
+  AnyTile<kMostRows, kStrip, RowsOfA>(t);
 }
 
-template <int kRows>
-void TileAndPackRows(const TileArgs& t) {
-  static_assert(kNv == 2);
-  if (t.cols > (kNv - 1) * kLanes) return Tile<kRows, kNv, RowsOfA, /*kPack=*/true>(t);
-  Tile<kRows, 1, RowsOfA, /*kPack=*/true>(t);
+template <int kRows, int kVecs, int kStrip>
+void TileAndPackVectors(const TileArgs& t) {
+  if constexpr (kVecs > 1) {
+    if (t.cols <= (kVecs - 1) * kLanes) return TileAndPackVectors<kRows, kVecs - 1, kStrip>(t);
+  }
+  Tile<kRows, kVecs, kStrip, RowsOfA, /*kPack=*/true>(t);
 }
 
+template <int kMostRows, int kProductRows, int kStrip>
 void TileAndPack(const TileArgs& t) {
-  if (t.rows == kProductMr) return TileAndPackRows<kProductMr>(t);
-  TileAndPackRows<kMr>(t);
+  if (t.rows == kProductRows) return TileAndPackVectors<kProductRows, kStrip, kStrip>(t);
+  TileAndPackVectors<kMostRows, kStrip, kStrip>(t);
 }
 
 // Copies kWidth floats, whole vectors first.
@@ -242,16 +254,15 @@ void PackWholeStrips(const PackArgs& p, int strips) {
   }
 }
 
+// Returns whether the strips have one of these widths.
+template <int... kWidths>
+bool PackWholeStripsOf(const PackArgs& p, int strips) {
+  return ((p.width == kWidths && (PackWholeStrips<kWidths>(p, strips), true)) || ...);
+}
+
 void PackAlongStrip(const PackArgs& p) {
   const int strips = p.valid / p.width;
-  if (p.width == kNr) {
-    PackWholeStrips<kNr>(p, strips);
-  } else if (p.width == kProductMr) {
-    PackWholeStrips<kProductMr>(p, strips);
-  } else if (p.width == kMr) {
-    PackWholeStrips<kMr>(p, strips);
-  }
-  const bool known = p.width == kNr || p.width == kProductMr || p.width == kMr;
+  const bool known = PackWholeStripsOf<kNr, kWideNv * kLanes, kProductMr, kMr>(p, strips);
   for (int first = known ? strips * p.width : 0; first < p.valid; first += p.width) {
     const int valid = std::min(p.valid - first, p.width);
     float* to = p.out + first * p.k;
@@ -350,10 +361,25 @@ void Pack(const PackArgs& p) {
   }
 }
 
-const GemmKernels* Kernels() {
-  static constexpr GemmKernels kKernels{
-      HWY_TARGET, kMr, kProductMr, kNr, kLanes, kLoadsParts, &AnyTileOfRows, &TileAndPack, &Pack};
+template <int kMostRows, int kProductRows, int kStrip>
+const GemmKernels* KernelsOf() {
+  static constexpr GemmKernels kKernels{HWY_TARGET,
+                                        kMostRows,
+                                        kProductRows,
+                                        kStrip * kLanes,
+                                        kLanes,
+                                        kLoadsParts,
+                                        &AnyTileOfRows<kMostRows, kStrip>,
+                                        &TileAndPack<kMostRows, kProductRows, kStrip>,
+                                        &Pack};
   return &kKernels;
+}
+
+const GemmKernels* Kernels() {
+  return KernelsOf<kMr, kProductMr, kNv>();
+}
+const GemmKernels* WideKernels() {
+  return KernelsOf<kWideMr, kWideProductMr, kWideNv>();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -364,9 +390,14 @@ HWY_AFTER_NAMESPACE();
 namespace lab {
 
 HWY_EXPORT(Kernels);
+HWY_EXPORT(WideKernels);
 
 const GemmKernels& gemm_kernels() {
   return *HWY_DYNAMIC_DISPATCH(Kernels)();
+}
+
+const GemmKernels& wide_gemm_kernels() {
+  return *HWY_DYNAMIC_DISPATCH(WideKernels)();
 }
 
 }  // namespace lab

@@ -63,5 +63,8 @@ struct GemmKernels {
 
 // Returns the kernels for the best instruction set of this processor.
 const GemmKernels& gemm_kernels();
+// Returns those with the widest tiles, for products of many columns; the same ones unless the tiles
+// of an instruction set differ.
+const GemmKernels& wide_gemm_kernels();
 
 }  // namespace lab

@@ -9,13 +9,14 @@ namespace lab {
 template <typename T>
 ThreadPool* pool_if_it_pays(ThreadPool* pool, const Operands<T>& op, int terms_at_once) {
   constexpr double kFewestFlop = 1e5, kMostFlop = 2e7;  // outside, no cost decides
-  // What one thread of a current core reaches: most of two multiply-adds per cycle, and writing C
-  // to L2.
+  // What one thread of a current core reaches: most of two multiply-adds per cycle, and storing C
+  // in L2.
   constexpr double kFlopPerTerm_s = 12e9, kStored_bytes_s = 80e9;
   if (pool == nullptr || op.flop() > kMostFlop) return pool;
   if (op.flop() < kFewestFlop) return nullptr;
   const double c_bytes = sizeof(float) * static_cast<double>(op.m) * static_cast<double>(op.n);
-  const double alone_s = op.flop() / (terms_at_once * kFlopPerTerm_s) + c_bytes / kStored_bytes_s;
+  const double alone_s =
+      std::max(op.flop() / (terms_at_once * kFlopPerTerm_s), c_bytes / kStored_bytes_s);
   const double saved_s = alone_s * (1 - 1.0 / pool->size());
   return saved_s > pool->handing_out_s() ? pool : nullptr;
 }

@@ -98,8 +98,8 @@ GemmScratch& gemm_scratch();
 
 // Computes C[rows, cols] on the calling thread; packs A and B where that pays off, or only what the
 // kernels cannot read in place if not `packs`. Returns early once `stop` is requested.
-void gemm_part(const GemmOperands& op, Range rows, Range cols, bool packs,
-               const std::stop_token& stop);
+void gemm_part(const GemmOperands& op, const GemmKernels& kernels, Range rows, Range cols,
+               bool packs, const std::stop_token& stop);
 
 // Throws Error(Errc::InvalidArgument) naming the operation and the shapes. Args is GemmArgs or
 // Bf16GemmArgs.

@@ -178,7 +178,6 @@ void expect_exact(std::initializer_list<Case> cases) {
 }
 
 TEST_P(GemmTargets, IsExactOnSmallIntegers) {
-  ASSERT_EQ(gemm_kernels().target, GetParam());
   ThreadPool pool({0, 0});
   for (const Case& s : cases()) {
     SCOPED_TRACE(to_string(s));
@@ -190,8 +189,14 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
     p.expect_right(/*exact=*/true);
     p.reset();
     if (s.m == 0 || s.n == 0 || s.k == 0) continue;
-    gemm_part(GemmOperands(p.args()), {0, s.m}, {0, s.n}, /*packs=*/false, {});
-    p.expect_right(/*exact=*/true);
+    for (const GemmKernels* kernels : {&gemm_kernels(), &wide_gemm_kernels()}) {
+      ASSERT_EQ(kernels->target, GetParam());
+      for (const bool packs : {false, true}) {
+        gemm_part(GemmOperands(p.args()), *kernels, {0, s.m}, {0, s.n}, packs, {});
+        p.expect_right(/*exact=*/true);
+        p.reset();
+      }
+    }
   }
 }
 
@@ -199,8 +204,8 @@ TEST_P(GemmTargets, IsExactOnSmallIntegers) {
 TEST_P(GemmTargets, SplitsTheTermsOfASmallC) {
   for (const int threads : {2, 3}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
-    for (const Case& s : {Case{6, 25, 4099, true, false, true, 1, 1}, Case{1, 1, 7001},
-                          Case{20, 33, 3100, false, true, false, 2, 0}}) {
+    for (const Case& s : {Case{6, 25, 70001, true, false, true, 1, 1}, Case{1, 1, 7001},
+                          Case{20, 33, 16100, false, true, false, 2, 0}}) {
       SCOPED_TRACE(to_string(s) + " on " + std::to_string(threads));
       Product p(s);
       gemm(p.args(), pool);
@@ -308,11 +313,13 @@ TEST(Gemm, SplitsIntoBlocksAndThreads) {
   }
 }
 
-// With few terms, each thread computes whole rows of C.
+// With few terms, each thread computes whole rows of C, every other thread from its last row on. B
+// is packed by the strip that comes first, and the last strip of C may have fewer rows.
 TEST(Gemm, SplitsFewTermsByRows) {
   for (const int threads : {2, 3, 5}) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(threads), 0));
-    for (const Case& s : {Case{100, 701, 3, false, false, false, 1, 1}, Case{13, 701, 32}}) {
+    for (const Case& s : {Case{5001, 701, 3, false, false, false, 1, 1}, Case{13, 25301, 32},
+                          Case{601, 701, 30, false, true, true}, Case{3001, 117, 30, true}}) {
       SCOPED_TRACE(to_string(s) + " on " + std::to_string(threads));
       Product p(s);
       gemm(p.args(), pool);

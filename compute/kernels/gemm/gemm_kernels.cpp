@@ -21,7 +21,7 @@ using V = hn::Vec<D>;
 
 constexpr int kLine = 16;  // floats per cache line
 // Rows of B between the one in use and the one that is prefetched.
-constexpr std::int64_t kRowsToPrefetch = 16;
+constexpr std::int64_t kRowsToPrefetch = 32;
 // Whether B is prefetched where TileArgs::fetches_b asks for it, not only while it is packed. Zen 3
 // loses up to a quarter of its peak by prefetching what L1 already has.
 constexpr bool kFetchesB = HWY_TARGET <= HWY_AVX3;

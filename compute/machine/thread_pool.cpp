@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -57,6 +58,7 @@ bool all_different(std::vector<int> cores) {
 // time lies in the same line, and a fork moves few of them.
 struct ThreadPool::Impl {
   static constexpr std::size_t kLine_bytes = 64;
+  static constexpr std::int64_t kMostParts = std::numeric_limits<std::int32_t>::max();
 
   // The parts of one fork that a thread has yet to begin. Its owner takes them from the front,
   // others from the back unless the range is reserved.
@@ -117,7 +119,9 @@ struct ThreadPool::Impl {
   explicit Impl(std::vector<int> core_list);
   ~Impl();
 
+  void reject_own_tasks() const;
   void fork(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
+  void run(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
   void worker(int thread);
   template <typename Report>
   void take_parts(int thread, const Report& report) noexcept;
@@ -134,17 +138,23 @@ struct ThreadPool::Impl {
   const std::vector<int> cores;
   const bool spins;  // false if threads share a core, where spinning would block them
   std::vector<Thread> threads;
-  std::mutex callers;
-  std::atomic<std::thread::id> caller{};
+  std::vector<std::thread> workers;
+  std::atomic<bool> stopping = false;
   std::atomic<bool> failed = false;
   std::exception_ptr error;
-  std::atomic<bool> stopping = false;
-  std::vector<MovableThread> movable;
-  std::mutex moving;                     // guards `movable`
-  std::atomic<bool> moved = false;       // at least one thread; written under `moving`
-  std::atomic<bool> watching = false;    // one thread at a time looks for blocked ones
-  std::vector<std::int64_t> watched_ns;  // CPU time of the threads; of the watching thread
-  // What a worker that waits for `forks` reads then.
+  // Written by the caller; workers only read `caller`, to reject nested forks.
+  alignas(kLine_bytes) std::mutex callers;
+  std::atomic<std::thread::id> caller{};
+  std::atomic<std::uint32_t> asked = 0;   // see ThreadPool::handing_out_s()
+  std::atomic<double> handing_out_s = 0;  // as last measured
+  // For help_a_blocked_thread().
+  alignas(kLine_bytes) std::vector<MovableThread> movable;
+  std::mutex moving;                        // guards `movable` and `moved`
+  bool moved = false;                       // at least one thread
+  std::atomic<bool> watching = false;       // one thread at a time looks for blocked ones
+  std::vector<std::int64_t> watched_ns;     // CPU time of the threads; of the watching thread
+  std::atomic<std::uint32_t> sleepers = 0;  // workers that wait to be notified of a fork
+  // What a worker reads when it sees a fork.
   alignas(kLine_bytes) std::atomic<std::uint32_t> forks = 0;
   bool for_everyone = false;  // run(): each thread calls the task once
   Task task{no_task};
@@ -152,10 +162,7 @@ struct ThreadPool::Impl {
   std::uint64_t number = 0;             // of the fork
   // Parts that workers have finished, since the pool began.
   alignas(kLine_bytes) std::atomic<std::uint32_t> finished = 0;
-  std::vector<std::thread> workers;
-  // See ThreadPool::handing_out_s().
-  std::atomic<std::uint32_t> asked = 0;
-  std::atomic<double> handing_out_s = 0;
+  std::atomic<bool> caller_sleeps = false;  // and waits to be notified of `finished`
 
   static constexpr auto no_task = [](std::int64_t, int) {};
 };
@@ -214,19 +221,19 @@ std::int64_t ThreadPool::Impl::steal(int thread) {
 template <typename Report>
 void ThreadPool::Impl::take_parts(int thread, const Report& report) noexcept {
   Thread& own = at(thread);
-  own.working.store(true, std::memory_order_relaxed);
   const auto take_all = [&](const auto& next) {
     std::uint32_t taken = 0;
     for (std::int64_t part = next(); part >= 0; part = next()) {
+      if (taken++ == 0) own.working.store(true, std::memory_order_relaxed);
       call(part, thread);
-      ++taken;
     }
-    if (taken > 0) report(taken);
+    if (taken == 0) return;
+    own.working.store(false, std::memory_order_relaxed);
+    report(taken);
   };
   take_all([&] { return own.parts.take_first(); });
   // Reported before it looks at the others' parts, which may be slow to read.
   take_all([&] { return steal(thread); });
-  own.working.store(false, std::memory_order_relaxed);
 }
 
 // Lets a thread that is working on the fork but does not get to run use the core of the calling
@@ -262,9 +269,8 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
 
 // Returns moved threads to their own cores; none is working.
 void ThreadPool::Impl::take_back_cores() {
-  if (!moved) return;
   const std::lock_guard lock(moving);
-  moved = false;
+  if (!std::exchange(moved, false)) return;
   for (MovableThread& thread : movable) thread.move_back();
 }
 
@@ -276,14 +282,16 @@ void ThreadPool::Impl::worker(int thread) {
   }
   const auto report = [this](std::uint32_t parts) {
     finished += parts;
-    finished.notify_one();
+    if (caller_sleeps) finished.notify_one();
   };
   std::uint32_t seen = 0;
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
     if (!spins || !spin_until(forked, kSpin)) {
       if (spins && seen != 0) help_a_blocked_thread(thread, forked);
+      ++sleepers;
       while (!forked()) forks.wait(seen);
+      --sleepers;
     }
     seen = forks.load(std::memory_order_acquire);
     if (stopping) return;
@@ -297,9 +305,11 @@ void ThreadPool::Impl::wait_until_finished(std::uint32_t parts) {
   bool lent = false;  // then spinning would keep the other thread from running
   while (lent || !spins || !spin_until(done, kSpin)) {
     if (spins && !lent) lent = help_a_blocked_thread(0, done);
-    const std::uint32_t now = finished.load(std::memory_order_acquire);
+    caller_sleeps = true;
+    const std::uint32_t now = finished;
+    if (now != parts) finished.wait(now);
+    caller_sleeps = false;
     if (now == parts) return;
-    finished.wait(now);
   }
 }
 
@@ -309,17 +319,31 @@ bool ThreadPool::Impl::own_thread(std::thread::id id) const {
                      [id](const auto& w) { return w.get_id() == id; });
 }
 
+// A task of the pool sees its caller, and others need not.
+void ThreadPool::Impl::reject_own_tasks() const {
+  if (caller.load(std::memory_order_relaxed) == std::thread::id{}) return;
+  if (!own_thread(std::this_thread::get_id())) return;
+  throw Error(Errc::Internal,
+              tr("thread pool: run() was called from one of the pool's own tasks; call it "
+                 "outside them"));
+}
+
+void ThreadPool::Impl::run(std::int64_t parts, bool everyone, const Begin* begin,
+                           const Task& of_parts) {
+  if (parts > kMostParts) {
+    throw Error(
+        Errc::InvalidArgument,
+        trf("thread pool: {} parts are too many; make larger ones, at most {}", parts, kMostParts));
+  }
+  reject_own_tasks();
+  const std::lock_guard lock(callers);
+  fork(parts, everyone, begin, of_parts);
+}
+
+// The calling thread holds `callers`.
 void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begin,
                             const Task& of_parts) {
-  // A task of the pool sees its caller, and others need not.
-  const std::thread::id self = std::this_thread::get_id();
-  if (caller.load(std::memory_order_relaxed) != std::thread::id{} && own_thread(self)) {
-    throw Error(Errc::Internal,
-                tr("thread pool: run() was called from one of the pool's own tasks; call it "
-                   "outside them"));
-  }
-  const std::lock_guard lock(callers);
-  caller.store(self, std::memory_order_relaxed);
+  caller.store(std::this_thread::get_id(), std::memory_order_relaxed);
   begin_thread = begin;
   task = of_parts;
   for_everyone = everyone;
@@ -333,7 +357,7 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begi
   }
   if (!workers.empty() && parts > 1) {
     ++forks;
-    forks.notify_all();
+    if (sleepers > 0) forks.notify_all();
   }
   if (!movable[0].is_caller()) {
     const std::lock_guard moving_lock(moving);
@@ -342,7 +366,7 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begi
   std::uint32_t by_caller = 0;
   take_parts(0, [&](std::uint32_t taken) { by_caller += taken; });
   wait_until_finished(finished_before + static_cast<std::uint32_t>(parts) - by_caller);
-  take_back_cores();
+  if (!workers.empty()) take_back_cores();
   caller.store({}, std::memory_order_relaxed);
   if (failed.load(std::memory_order_relaxed)) {
     failed.store(false, std::memory_order_relaxed);
@@ -350,19 +374,17 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begi
   }
 }
 
-// Returns how long it takes until every thread has begun and ended a part, or somewhat more than
-// `patience` where one does not begin.
+// Returns how long it takes until every thread has begun a part and the caller knows that they have
+// ended, or somewhat more than `patience` where one does not begin. As fork().
 double ThreadPool::Impl::time_handing_out(std::chrono::microseconds patience) {
   const auto begin = std::chrono::steady_clock::now();
-  std::atomic<int> missing = static_cast<int>(workers.size());
-  const auto arrive = [&](std::int64_t part, int thread) {
-    if (thread != 0) {
-      --missing;
-    } else if (part == 0) {
-      spin_until([&] { return missing == 0; }, patience);
-    }
+  // Each thread stays with its part, so that it takes no other's.
+  std::atomic<std::size_t> begun = 0;
+  const auto meet = [&](std::int64_t /*part*/, int /*thread*/) {
+    ++begun;
+    spin_until([&] { return begun >= threads.size(); }, patience);
   };
-  fork(static_cast<std::int64_t>(threads.size()), /*everyone=*/false, /*begin=*/nullptr, arrive);
+  fork(static_cast<std::int64_t>(threads.size()), /*everyone=*/false, /*begin=*/nullptr, meet);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
   return passed.count();
 }
@@ -385,18 +407,18 @@ const std::vector<int>& ThreadPool::cores() const {
 }
 
 void ThreadPool::run(FunctionRef<void(int thread)> task) {
-  impl_->fork(size(), /*everyone=*/true, /*begin=*/nullptr,
-              [&](std::int64_t /*part*/, int thread) { task(thread); });
+  impl_->run(size(), /*everyone=*/true, /*begin=*/nullptr,
+             [&](std::int64_t /*part*/, int thread) { task(thread); });
 }
 
 void ThreadPool::run_parts(std::int64_t parts,
                            FunctionRef<void(std::int64_t part, int thread)> task) {
-  if (parts > 0) impl_->fork(parts, /*everyone=*/false, /*begin=*/nullptr, task);
+  if (parts > 0) impl_->run(parts, /*everyone=*/false, /*begin=*/nullptr, task);
 }
 
 void ThreadPool::run_parts(std::int64_t parts, FunctionRef<void(int thread)> begin,
                            FunctionRef<void(std::int64_t part, int thread)> task) {
-  if (parts > 0) impl_->fork(parts, /*everyone=*/false, &begin, task);
+  if (parts > 0) impl_->run(parts, /*everyone=*/false, &begin, task);
 }
 
 void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
@@ -417,8 +439,12 @@ void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
 double ThreadPool::handing_out_s() {
   constexpr std::uint32_t kCallsPerMeasurement = 4096;
   constexpr std::chrono::microseconds kPatience{5}, kWakeUp{200};
+  impl_->reject_own_tasks();
   if (size() == 1) return 0;
-  if (impl_->asked.fetch_add(1, std::memory_order_relaxed) % kCallsPerMeasurement == 0) {
+  const std::uint32_t asked = impl_->asked.fetch_add(1, std::memory_order_relaxed);
+  if (asked % kCallsPerMeasurement == 0) {
+    const std::unique_lock lock(impl_->callers, std::try_to_lock);
+    if (!lock) return impl_->handing_out_s;
     impl_->time_handing_out(kWakeUp);
     std::array<double, 9> times{};
     for (double& t : times) t = impl_->time_handing_out(kPatience);

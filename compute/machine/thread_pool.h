@@ -64,10 +64,11 @@ class ThreadPool {
   // from the ends of the others' ranges; a thread that the system delays takes none. Calls with the
   // same `thread`, in [0, size()), do not overlap, so that it can select work memory; which thread
   // gets a part varies, so results must not depend on it. Errors as for run(), but after an
-  // exception the parts that have not begun are left out.
+  // exception the parts that have not begun are left out; also throws Error(InvalidArgument) for
+  // 2^31 parts or more.
   void run_parts(std::int64_t parts, FunctionRef<void(std::int64_t part, int thread)> task);
   // Also calls begin(thread) on each thread that takes parts before its first one, to prepare its
-  // work memory. A thread may begin again between parts.
+  // work memory.
   void run_parts(std::int64_t parts, FunctionRef<void(int thread)> begin,
                  FunctionRef<void(std::int64_t part, int thread)> task);
 
@@ -80,7 +81,8 @@ class ThreadPool {
   // Returns about how long it takes, in seconds, to hand out parts to all threads and to learn that
   // they are done, while the threads are awake: 5 microseconds or somewhat more where one does not
   // begin in time, because other programs keep it from running; 0 for a single thread. Measured now
-  // and then, because a virtual machine's cores move. Errors as for run().
+  // and then, because a virtual machine's cores move, while no other caller uses the pool. Errors
+  // as for run().
   double handing_out_s();
 
   // Pins the calling thread to the first core for the guard's lifetime, so that its part of the

@@ -17,8 +17,8 @@ constexpr std::int64_t kFewTiles = 32;
 constexpr std::int64_t kFewestTerms = 1024;
 constexpr std::int64_t kMostTermParts = 16;
 
-// Wide tiles for so many columns that a partial last strip costs less than they save, and so many
-// rows that packing their strips does, too.
+// Wide tiles for so many columns that a partial last strip costs less than they save, and for so
+// many rows and terms that packing strips of B and writing C do, too.
 const GemmKernels& kernels_for(const GemmOperands& op) {
   constexpr std::int64_t kMany = 1500, kManyTerms = 1000;
   const bool wide = op.m >= kMany && op.n >= kMany && op.k >= kManyTerms;

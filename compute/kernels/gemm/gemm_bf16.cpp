@@ -128,7 +128,9 @@ class Bf16Product {
 template <typename T>
 void multiply_bf16(const Operands<T>& op, ThreadPool* pool, const std::stop_token& stop) {
   const Bf16Kernels& kernels = bf16_kernels();
-  pool = pool_if_it_pays(pool, op, kernels.lanes * kernels.terms_per_word);
+  // AMX adds 16 times as many terms at once, of which packing leaves a quarter.
+  const int terms_at_once = kernels.lanes * kernels.terms_per_word * (kernels.by_rows ? 4 : 1);
+  pool = pool_if_it_pays(pool, op, terms_at_once);
   multiply(Bf16Product<T>(op, kernels), op, pool, stop);
 }
 

@@ -43,7 +43,7 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   set_b(args, col, cols, const Word*)  strip of B, and with it the columns of C
 //   tile_row_and_pack(args, panel, Word* out)  computes all tiles of the panel and packs its B
 //   tile_row(args, panel, const Word*)   computes all tiles of the panel, whose B is packed or null
-// Strips of A are taken from the last row up if `from_last` and A is read in place.
+// Strips of A, in each block, are taken from the last row up if `from_last` and A is read in place.
 template <class Product>
 class PartOfGemm {
  public:
@@ -137,18 +137,18 @@ void multiply(const Product& product, const Operands<T>& op, ThreadPool* pool,
   const std::int64_t row_tiles = ceil_div(op.m, product.mr());
   const std::int64_t col_tiles = ceil_div(op.n, product.nr());
   Grid grid = grid_of_parts(pool, op.flop(), row_tiles, col_tiles);
-  const bool writes = product.steps() <= kFewSteps && row_tiles >= grid.size();
+  const bool whole_rows = product.steps() <= kFewSteps && row_tiles >= grid.size();
   // Parts side by side write to the same cache lines where C's rows are not aligned.
-  if (writes) grid = {grid.size(), 1};
-  // Prefetchers follow the rows of C into the next thread's part, whose core then has to get those
-  // lines back. Neighbours that write away from their border do not meet there.
-  const bool apart = writes && pool != nullptr && grid.size() == pool->size() && grid.size() > 1;
+  if (whole_rows) grid = {grid.size(), 1};
+  // Prefetchers follow the rows of C into the other thread's part, whose core then has to get those
+  // lines back. Two threads that write away from their border do not meet there.
+  const bool apart = whole_rows && grid.size() == 2;
   run_parts_on(pool, grid.size(), [&](std::int64_t part, int /*thread*/) {
     const auto at = static_cast<int>(part);
     const Range rows = piece(op.m, product.mr(), grid.rows, at / grid.cols);
     const Range cols = piece(op.n, product.nr(), grid.cols, at % grid.cols);
     if (rows.size() > 0 && cols.size() > 0) {
-      PartOfGemm(product, rows, cols, /*from_last=*/apart && at % 2 == 0).run(stop);
+      PartOfGemm(product, rows, cols, /*from_last=*/apart && at == 0).run(stop);
     }
   });
 }

@@ -262,7 +262,8 @@ bool PackWholeStripsOf(const PackArgs& p, int strips) {
 
 void PackAlongStrip(const PackArgs& p) {
   const int strips = p.valid / p.width;
-  const bool known = PackWholeStripsOf<kNr, kWideNv * kLanes, kProductMr, kMr>(p, strips);
+  const bool known =
+      PackWholeStripsOf<kNr, kWideNv * kLanes, kProductMr, kMr, kWideProductMr, kWideMr>(p, strips);
   for (int first = known ? strips * p.width : 0; first < p.valid; first += p.width) {
     const int valid = std::min(p.valid - first, p.width);
     float* to = p.out + first * p.k;

@@ -8,7 +8,7 @@ namespace lab {
 
 template <typename T>
 ThreadPool* pool_if_it_pays(ThreadPool* pool, const Operands<T>& op, int terms_at_once) {
-  constexpr double kFewestFlop = 1e5, kMostFlop = 2e7;  // outside, no cost decides
+  constexpr double kFewestFlop = 1e5, kMostFlop = 2e7;  // outside, the answer is known
   // What one thread of a current core reaches: most of two multiply-adds per cycle, and storing C
   // in L2.
   constexpr double kFlopPerTerm_s = 12e9, kStored_bytes_s = 80e9;

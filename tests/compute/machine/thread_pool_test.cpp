@@ -329,6 +329,13 @@ TEST(ThreadPool, RethrowsTheErrorOfAPart) {
   EXPECT_EQ(calls, 9);
 }
 
+TEST(ThreadPool, RejectsTooManyParts) {
+  for (const int threads : {1, 2}) {
+    ThreadPool pool(some_cores(threads));
+    EXPECT_THROW(pool.run_parts(std::int64_t{1} << 31, [](std::int64_t, int) {}), Error);
+  }
+}
+
 TEST(ThreadPool, MeasuresHandingOut) {
   for (const int threads : {1, 2, 3, 8}) {
     ThreadPool pool(some_cores(threads));

@@ -345,6 +345,16 @@ TEST(Gemm, IsBitIdenticalAcrossRunsAndThreads) {
   }
 }
 
+// Large enough for the widest tiles.
+TEST(Gemm, IsBitIdenticalWithWideTiles) {
+  const Case s{1501, 1517, 1003, false, false, true, 1};
+  Product wide(s, /*integers=*/false), narrow(s, /*integers=*/false);
+  ThreadPool pool({0, 0});
+  gemm(wide.args(), pool);
+  gemm_part(GemmOperands(narrow.args()), gemm_kernels(), {0, s.m}, {0, s.n}, /*packs=*/true, {});
+  EXPECT_EQ(wide.c(), narrow.c());
+}
+
 TEST(Gemm, IsBitIdenticalAcrossRunsIfThreadsSplitTheTerms) {
   ThreadPool pool({0, 0, 0});
   const Case s{6, 25, 9000, true};

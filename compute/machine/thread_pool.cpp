@@ -54,8 +54,8 @@ bool all_different(std::vector<int> cores) {
 // belongs to a later fork, whose task was published before. A thread without work spins, then lends
 // its core to a blocked thread, then sleeps.
 //
-// Another core's write to a cache line costs a reader 40 to 200 ns, so what is written at the same
-// time lies in the same line, and a fork moves few of them.
+// Reading a cache line that another core has written takes 40 to 200 ns. Data that are written
+// together therefore share a line, and a fork moves few lines between cores.
 struct ThreadPool::Impl {
   static constexpr std::size_t kLine_bytes = 64;
   static constexpr std::int64_t kMostParts = std::numeric_limits<std::int32_t>::max();

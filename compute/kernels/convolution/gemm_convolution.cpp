@@ -70,17 +70,23 @@ struct GradientMemory {
   std::int64_t used_bytes = 0;
 };
 
+// The patches of a block of pixels; `data` may be null.
+PackedOperand packed_patches(const ConvShape& s, Precision products, Slice block, float* data) {
+  PackedOperand patches(products, block.end - block.begin, s.patch());
+  patches.data = data;
+  return patches;
+}
+
 // The product of a block of pixels, without its sums.
-TransposedProduct gradient_product(const ConvShape& s, Precision products,
-                                   const float* dy = nullptr, Slice block = {},
-                                   const float* strips = nullptr) {
-  return {.products = products,
+TransposedProduct gradient_product(const ConvShape& s, const PackedOperand& patches,
+                                   const float* dy = nullptr, Slice block = {}) {
+  return {.products = patches.products,
           .m = s.out_c,
           .n = s.patch(),
           .a = dy == nullptr ? nullptr : dy + block.begin * s.out_c,
           .a_stride = s.out_c,
-          .b = strips,
-          .b_strip_stride = (block.end - block.begin) * tile_size(products).cols,
+          .b = static_cast<const float*>(patches.data),
+          .b_strip_stride = patches.strip_words(),
           .c_stride = s.patch()};
 }
 
@@ -91,7 +97,6 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   constexpr std::int64_t kAllSums_bytes = 4 << 20, kBlock_bytes = 512 << 10,
                          kSharedBlock_bytes = 4 << 20, kGroup_bytes = 64 << 10;
   const ConvShape& s = c.shape;
-  const std::int64_t width = tile_size(c.products).cols;
   const std::int64_t patch_bytes = s.patch() * 4;
   GradientMemory m;
   m.sums_stride = ceil_div(s.weights(), 16) * 16;
@@ -100,11 +105,13 @@ GradientMemory gradient_memory(Scratch scratch, const ConvolutionCase& c) {
   m.shared = m.parts == 0;
   m.rows = std::max(kFewestRows, (m.shared ? kSharedBlock_bytes : kBlock_bytes) / patch_bytes);
   m.rows = std::min(m.rows, c.batch * s.out_pixels());
-  m.strips_stride = ceil_div(m.rows * ceil_div(s.patch(), width) * width, 16) * 16;
-  m.group = std::min(m.rows, std::max<std::int64_t>(4, kGroup_bytes / patch_bytes));
+  const PackedOperand patches = packed_patches(s, c.products, {0, m.rows}, nullptr);
+  m.strips_stride = ceil_div(patches.words(), 16) * 16;
+  // Even, since a word may hold two rows.
+  m.group = std::max<std::int64_t>(4, kGroup_bytes / patch_bytes) / 2 * 2;
   m.product_at = ceil_div(m.group * s.patch() + simd::kIm2colSlack, 16) * 16;
   m.work_stride =
-      m.product_at + ceil_div(gradient_product(s, c.products).work_floats(m.rows), 16) * 16;
+      m.product_at + ceil_div(gradient_product(s, patches).work_floats(m.rows), 16) * 16;
   ScratchCursor cursor(scratch);
   m.sums = cursor.take<float>(m.sums_stride * m.parts);
   m.strips = cursor.take<float>(m.strips_stride * (m.shared ? 1 : c.threads));
@@ -208,10 +215,11 @@ class GemmConvolution final : public ConvolutionAlgorithm {
       float* const work = m.work + t * m.work_stride;
       const Slice rows = pixels_of(slice_of(context.batch, m.parts, part), s);
       for_row_blocks(rows, m.rows, context.stop, [&](Slice block) {
-        copy_patches(s, context.products, m, x, block, {0, block.end - block.begin}, strips, work);
-        TransposedProduct product = gradient_product(s, context.products, dy, block, strips);
+        const PackedOperand patches = packed_patches(s, context.products, block, strips);
+        copy_patches(s, m, x, block, {0, patches.k}, patches, work);
+        TransposedProduct product = gradient_product(s, patches, dy, block);
         product.c = m.sums + part * m.sums_stride;
-        product.multiply({0, product.row_tiles()}, block.end - block.begin,
+        product.multiply({0, product.row_tiles()}, patches.k,
                          /*accumulate=*/block.begin > rows.begin, work + m.product_at);
       });
     });
@@ -224,17 +232,18 @@ class GemmConvolution final : public ConvolutionAlgorithm {
                            const GradientMemory& m, const float* x, const float* dy,
                            float* d_weight) {
     for_row_blocks(pixels_of({0, context.batch}, s), m.rows, context.stop, [&](Slice block) {
-      const std::int64_t count = block.end - block.begin;
+      const PackedOperand patches = packed_patches(s, context.products, block, m.strips);
+      const std::int64_t count = patches.k;
       context.pool.run_parts(ceil_div(count, m.group), [&](std::int64_t part, int t) {
         const Slice group{part * m.group, std::min(count, (part + 1) * m.group)};
-        copy_patches(s, context.products, m, x, block, group, m.strips, m.work + t * m.work_stride);
+        copy_patches(s, m, x, block, group, patches, m.work + t * m.work_stride);
       });
-      TransposedProduct product = gradient_product(s, context.products, dy, block, m.strips);
+      TransposedProduct product = gradient_product(s, patches, dy, block);
       product.c = d_weight;
-      // Each piece of the sums reads all patches, and packs them with bf16.
-      const std::int64_t per_thread = context.products == Precision::BF16 ? 1 : 4;
+      // Each piece of the sums reads all patches.
+      constexpr std::int64_t kPerThread = 4;
       const std::int64_t tiles = product.row_tiles();
-      const std::int64_t pieces = std::min(tiles, per_thread * context.pool.size());
+      const std::int64_t pieces = std::min(tiles, kPerThread * context.pool.size());
       context.pool.run_parts(pieces, [&](std::int64_t piece, int t) {
         product.multiply(slice_of(tiles, pieces, piece), count, /*accumulate=*/block.begin > 0,
                          m.work + t * m.work_stride + m.product_at);
@@ -242,22 +251,14 @@ class GemmConvolution final : public ConvolutionAlgorithm {
     });
   }
 
-  // Copies the patches of rows `rows` of a block into the block's strips.
-  static void copy_patches(const ConvShape& s, Precision products, const GradientMemory& m,
-                           const float* x, Slice block, Slice rows, float* strips, float* col) {
-    const int width = tile_size(products).cols;
-    const std::int64_t count = block.end - block.begin;
+  // Packs the patches of rows `rows` of a block.
+  static void copy_patches(const ConvShape& s, const GradientMemory& m, const float* x, Slice block,
+                           Slice rows, const PackedOperand& patches, float* col) {
     for (std::int64_t r = rows.begin; r < rows.end; r += m.group) {
       const std::int64_t end = std::min(rows.end, r + m.group);
       simd::im2col(x, col, s, block.begin + r, block.begin + end);
-      for (std::int64_t j = 0; j < s.patch(); j += width) {
-        gemm_kernels().pack({.source = col + j,
-                             .strip_stride = 1,
-                             .k_stride = s.patch(),
-                             .k = end - r,
-                             .valid = tile_part(s.patch(), j, width),
-                             .width = width,
-                             .out = strips + j * count + r * width});
+      for (std::int64_t strip = 0; strip < patches.strips(); ++strip) {
+        patches.pack(strip, r, end - r, col + strip * patches.tile.cols, s.patch(), 1);
       }
     }
   }

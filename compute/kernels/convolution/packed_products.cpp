@@ -36,14 +36,14 @@ void multiply_tiles(const Kernels& gemm, Args t, Slice rows, std::int64_t n, Til
 
 // The same with one call per row of tiles.
 void multiply_tile_rows(const Bf16Kernels& gemm, Bf16TileArgs t, Slice rows, std::int64_t n,
-                        const std::uint32_t* a, const std::uint32_t* b, std::int64_t b_strip_stride,
-                        float* c) {
+                        TiledRows<std::uint32_t> a, const std::uint32_t* b,
+                        std::int64_t b_strip_stride, float* c) {
   t.b = b;
   t.tiles = ceil_div(n, gemm.nr);
   t.b_tile_stride = b_strip_stride;
   t.cols = static_cast<int>(n - (t.tiles - 1) * gemm.nr);
   for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-    t.a = a + i * t.a_row_stride;
+    t.a = a.data + i * a.row_step;
     t.c = c + i * t.ldc;
     t.rows = tile_part(rows.end, i, gemm.mr);
     gemm.tile(t);
@@ -51,13 +51,12 @@ void multiply_tile_rows(const Bf16Kernels& gemm, Bf16TileArgs t, Slice rows, std
 }
 
 void multiply_bf16_tiles(const Bf16Kernels& gemm, const Bf16TileArgs& t, Slice rows, std::int64_t n,
-                         const std::uint32_t* a, const std::uint32_t* b,
+                         TiledRows<std::uint32_t> a, const std::uint32_t* b,
                          std::int64_t b_strip_stride, float* c) {
   if (gemm.by_rows) {
     multiply_tile_rows(gemm, t, rows, n, a, b, b_strip_stride, c);
   } else {
-    multiply_tiles(gemm, t, rows, n, TiledRows<std::uint32_t>{a, t.a_row_stride}, b, b_strip_stride,
-                   c);
+    multiply_tiles(gemm, t, rows, n, a, b, b_strip_stride, c);
   }
 }
 
@@ -85,7 +84,7 @@ void multiply_bf16(const PackedOperand& b, const std::uint32_t* rounded, std::in
   for (std::int64_t p = 0; p < words; p += gemm.block_steps) {
     t.steps = std::min(gemm.block_steps, words - p);
     t.accumulate = accumulate || p > 0;
-    multiply_bf16_tiles(gemm, t, {0, rows}, b.n, rounded + p,
+    multiply_bf16_tiles(gemm, t, {0, rows}, b.n, {rounded + p, lda},
                         static_cast<const std::uint32_t*>(b.data) + p * gemm.nr, b.strip_words(),
                         c);
   }
@@ -203,54 +202,35 @@ void multiply_f32(const TransposedProduct& x, Slice rows, std::int64_t terms, bo
   multiply_tiles(gemm, t, {0, count}, x.n, tiled, x.b, x.b_strip_stride, c);
 }
 
-void multiply_words(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate) {
-  const Bf16Kernels& gemm = bf16_kernels();
-  multiply_bf16_tiles(gemm,
-                      Bf16TileArgs{.steps = gemm.words(terms),
-                                   .a_row_stride = 1,
-                                   .a_k_stride = x.a_stride,
-                                   .b_k_stride = gemm.nr,
-                                   .ldc = x.c_stride,
-                                   .accumulate = accumulate},
-                      rows, x.n, reinterpret_cast<const std::uint32_t*>(x.a),
-                      reinterpret_cast<const std::uint32_t*>(x.b), x.b_strip_stride, x.c);
-}
-
-// Packs all of A's rows first, then one strip of B at a time.
+// Without `a_words`, packs the rows of A into `work` first.
 void multiply_bf16(const TransposedProduct& x, Slice rows, std::int64_t terms, bool accumulate,
                    std::uint32_t* work) {
   const Bf16Kernels& gemm = bf16_kernels();
   const std::int64_t words = gemm.words(terms);
-  std::uint32_t* const b = work + ceil_div(x.m, gemm.mr) * gemm.mr * words;
-  for (std::int64_t i = rows.begin; i < rows.end; i += gemm.mr) {
-    gemm.pack_f32({.source = x.a + i,
+  Bf16TileArgs t{.steps = words,
+                 .a_row_stride = 1,
+                 .a_k_stride = x.a_stride,
+                 .b_k_stride = gemm.nr,
+                 .ldc = x.c_stride,
+                 .accumulate = accumulate};
+  const auto* const b = reinterpret_cast<const std::uint32_t*>(x.b);
+  if (x.a_words) {
+    return multiply_bf16_tiles(gemm, t, rows, x.n, {reinterpret_cast<const std::uint32_t*>(x.a), 1},
+                               b, x.b_strip_stride, x.c);
+  }
+  const std::int64_t count = rows.end - rows.begin;
+  for (std::int64_t i = 0; i < count; i += gemm.mr) {
+    gemm.pack_f32({.source = x.a + rows.begin + i,
                    .strip_stride = 1,
                    .k_stride = x.a_stride,
                    .terms = terms,
-                   .valid = tile_part(rows.end, i, gemm.mr),
+                   .valid = tile_part(count, i, gemm.mr),
                    .width = gemm.mr,
-                   .out = work + (i - rows.begin) * words});
+                   .out = work + i * words});
   }
-  const Bf16TileArgs t{.steps = words,
-                       .a_row_stride = 1,
-                       .a_k_stride = gemm.mr,
-                       .b_k_stride = gemm.nr,
-                       .ldc = x.c_stride,
-                       .accumulate = accumulate};
-  const std::int64_t count = rows.end - rows.begin;
-  float* const c = x.c + rows.begin * x.c_stride;
-  for (std::int64_t j = 0; j < x.n; j += gemm.nr) {
-    const int cols = tile_part(x.n, j, gemm.nr);
-    gemm.pack_f32({.source = x.b + j / gemm.nr * x.b_strip_stride,
-                   .strip_stride = 1,
-                   .k_stride = gemm.nr,
-                   .terms = terms,
-                   .valid = cols,
-                   .width = gemm.nr,
-                   .out = b});
-    multiply_tiles(gemm, t, {0, count}, cols, TiledRows<std::uint32_t>{work, words}, b,
-                   /*b_strip_stride=*/0, c + j);
-  }
+  t.a_k_stride = gemm.mr;
+  multiply_bf16_tiles(gemm, t, {0, count}, x.n, {work, words}, b, x.b_strip_stride,
+                      x.c + rows.begin * x.c_stride);
 }
 
 }  // namespace
@@ -267,9 +247,8 @@ std::int64_t TransposedProduct::row_tiles() const {
 }
 
 std::int64_t TransposedProduct::work_floats(std::int64_t terms) const {
-  if (products != Precision::BF16 || words) return 0;
-  const TileSize size = tile_size(products);
-  return (row_tiles() * size.rows + size.cols) * bf16_kernels().words(terms);
+  if (products != Precision::BF16 || a_words) return 0;
+  return row_tiles() * tile_size(products).rows * bf16_kernels().words(terms);
 }
 
 void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accumulate,
@@ -278,8 +257,6 @@ void TransposedProduct::multiply(Slice row_tiles, std::int64_t terms, bool accum
   const Slice rows{row_tiles.begin * mr, std::min(row_tiles.end * mr, m)};
   if (products != Precision::BF16) {
     multiply_f32(*this, rows, terms, accumulate);
-  } else if (words) {
-    multiply_words(*this, rows, terms, accumulate);
   } else {
     multiply_bf16(*this, rows, terms, accumulate, reinterpret_cast<std::uint32_t*>(work));
   }

@@ -67,9 +67,9 @@ std::int64_t weight_sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t 
 // accumulation over the rows of A [terms, m] and B [terms, n].
 struct TransposedProduct {
   Precision products = Precision::F32;
-  // With BF16: whether A and B are rounded already, to words of the micro-kernel, so that a row
-  // holds one or two terms. Otherwise they are rounded while packed.
-  bool words = false;
+  // With BF16, B has words of the micro-kernel, so that a row holds one or two terms. Whether A has
+  // words too; otherwise it is rounded while packed.
+  bool a_words = false;
   std::int64_t m = 0, n = 0;
   const float* a = nullptr;
   std::int64_t a_stride = 0;  // floats between rows of A

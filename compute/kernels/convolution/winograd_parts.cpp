@@ -79,7 +79,7 @@ void Gradients::multiply(const SumRange& range, std::int64_t tiles, bool accumul
       const std::int64_t end = std::min(outputs.end, (strip + 1) * d.strip);
       const TransposedProduct product{
           .products = products,
-          .words = true,
+          .a_words = true,
           .m = end - o,
           .n = inputs.end - inputs.begin,
           .a = d.data + p * d.point_stride + strip * d.strip_stride + o % d.strip,

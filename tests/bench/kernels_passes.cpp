@@ -107,19 +107,21 @@ void add_norm(const char* name, int passes, Operation operation) {
 void register_norm() {
   add_norm("column_sums", 1,
            [](Activations& a) { simd::column_sums(a.x.data(), a.rows, a.cols, a.sums.data()); });
-  add_norm("centred_square_sums", 1, [](Activations& a) {
-    simd::centred_square_sums(a.x.data(), a.mean.data(), a.rows, a.cols, a.sums.data());
+  add_norm("centred_sums", 1, [](Activations& a) {
+    simd::centred_sums(a.x.data(), a.mean.data(), a.rows, a.cols, a.sums.data(),
+                       a.more_sums.data());
   });
   add_norm("normalise", 2, [](Activations& a) {
     simd::normalise(a.x.data(), nullptr, a.y.data(), a.norm(), a.rows, a.cols);
   });
-  add_norm("norm_backward_sums", 3, [](Activations& a) {
+  // The two passes after a residual: the first one stores the relu's gradient.
+  add_norm("norm_backward_sums", 4, [](Activations& a) {
     simd::norm_backward_sums(a.x.data(), a.y.data(), a.dy.data(), a.norm(), a.rows, a.cols,
-                             a.sums.data(), a.more_sums.data());
+                             a.sums.data(), a.more_sums.data(), a.dy.data());
   });
-  add_norm("norm_backward", 4, [](Activations& a) {
-    simd::norm_backward(a.x.data(), a.y.data(), a.dy.data(), a.dy.data(), nullptr, a.norm(),
-                        a.mean.data(), a.shift.data(), a.rows, a.cols);
+  add_norm("norm_backward", 3, [](Activations& a) {
+    simd::norm_backward(a.x.data(), a.dy.data(), a.y.data(), a.norm(), a.mean.data(),
+                        a.shift.data(), a.rows, a.cols);
   });
 }
 

@@ -10,13 +10,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
 
-void CentredSquareSums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
-                       double* sums) {
+void CentredSums(const float* x, const float* centre, std::int64_t rows, std::int64_t cols,
+                 double* sums, double* squares) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* row = x + r * cols;
     for_double_lanes(cols, [&](auto df, auto d, std::int64_t c) HWY_ATTR {
-      const auto v = hn::PromoteTo(d, hn::Sub(hn::LoadU(df, row + c), hn::LoadU(df, mean + c)));
-      hn::StoreU(hn::MulAdd(v, v, hn::LoadU(d, sums + c)), d, sums + c);
+      const auto v = hn::Sub(hn::PromoteTo(d, hn::LoadU(df, row + c)),
+                             hn::PromoteTo(d, hn::LoadU(df, centre + c)));
+      hn::StoreU(hn::Add(v, hn::LoadU(d, sums + c)), d, sums + c);
+      hn::StoreU(hn::MulAdd(v, v, hn::LoadU(d, squares + c)), d, squares + c);
     });
   }
 }
@@ -54,29 +56,30 @@ HWY_INLINE hn::Vec<D> Gradient(D d, hn::Vec<D> centred, const float* y, const fl
 }
 
 void NormBackwardSums(const float* x, const float* y, const float* dy, const NormArgs& args,
-                      std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx) {
+                      std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx,
+                      float* g_out) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = r * cols;
     for_double_lanes(cols, [&](auto df, auto d, std::int64_t c) HWY_ATTR {
       const auto centred = hn::Sub(hn::LoadU(df, x + at + c), hn::LoadU(df, args.mean + c));
-      const auto g = hn::PromoteTo(d, Gradient(df, centred, y, dy, args, at + c, c));
-      const auto v = hn::PromoteTo(d, centred);
-      hn::StoreU(hn::Add(g, hn::LoadU(d, sum_g + c)), d, sum_g + c);
-      hn::StoreU(hn::MulAdd(g, v, hn::LoadU(d, sum_gx + c)), d, sum_gx + c);
+      const auto g = Gradient(df, centred, y, dy, args, at + c, c);
+      if (g_out != nullptr) hn::StoreU(g, df, g_out + at + c);
+      const auto wide = hn::PromoteTo(d, g);
+      hn::StoreU(hn::Add(wide, hn::LoadU(d, sum_g + c)), d, sum_g + c);
+      hn::StoreU(hn::MulAdd(wide, hn::PromoteTo(d, centred), hn::LoadU(d, sum_gx + c)), d,
+                 sum_gx + c);
     });
   }
 }
 
-void NormBackward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
-                  const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
-                  std::int64_t cols) {
+void NormBackward(const float* x, const float* dy, float* dx, const NormArgs& args,
+                  const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = r * cols;
     for_lanes(cols, [&](auto d, std::int64_t c) HWY_ATTR {
       const auto v = hn::Sub(hn::LoadU(d, x + at + c), hn::LoadU(d, args.mean + c));
-      const auto g = Gradient(d, v, y, dy, args, at + c, c);
+      const auto g = Gradient(d, v, nullptr, dy, args, at + c, c);
       const auto rest = hn::MulAdd(v, hn::LoadU(d, slope + c), hn::LoadU(d, mean_g + c));
-      if (d_residual != nullptr) hn::StoreU(g, d, d_residual + at + c);
       hn::StoreU(hn::Mul(hn::LoadU(d, args.scale + c), hn::Sub(g, rest)), d, dx + at + c);
     });
   }
@@ -88,14 +91,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lab::simd {
 
-HWY_EXPORT(CentredSquareSums);
+HWY_EXPORT(CentredSums);
 HWY_EXPORT(Normalise);
 HWY_EXPORT(NormBackwardSums);
 HWY_EXPORT(NormBackward);
 
-void centred_square_sums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
-                         double* sums) {
-  HWY_DYNAMIC_DISPATCH(CentredSquareSums)(x, mean, rows, cols, sums);
+void centred_sums(const float* x, const float* centre, std::int64_t rows, std::int64_t cols,
+                  double* sums, double* squares) {
+  HWY_DYNAMIC_DISPATCH(CentredSums)(x, centre, rows, cols, sums, squares);
 }
 
 void normalise(const float* x, const float* residual, float* y, const NormArgs& args,
@@ -104,15 +107,14 @@ void normalise(const float* x, const float* residual, float* y, const NormArgs& 
 }
 
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
-                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx) {
-  HWY_DYNAMIC_DISPATCH(NormBackwardSums)(x, y, dy, args, rows, cols, sum_g, sum_gx);
+                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx,
+                        float* g_out) {
+  HWY_DYNAMIC_DISPATCH(NormBackwardSums)(x, y, dy, args, rows, cols, sum_g, sum_gx, g_out);
 }
 
-void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
-                   const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
-                   std::int64_t cols) {
-  HWY_DYNAMIC_DISPATCH(NormBackward)
-  (x, y, dy, dx, d_residual, args, mean_g, slope, rows, cols);
+void norm_backward(const float* x, const float* dy, float* dx, const NormArgs& args,
+                   const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(NormBackward)(x, dy, dx, args, mean_g, slope, rows, cols);
 }
 
 }  // namespace lab::simd

@@ -5,9 +5,10 @@
 
 namespace lab::simd {
 
-// sums[c] += sum over rows of (x[r, c] - mean[c])^2, in FP64.
-void centred_square_sums(const float* x, const float* mean, std::int64_t rows, std::int64_t cols,
-                         double* sums);
+// With v = x - centre per column, in FP64: sums += v; squares += v * v. A centre among the values
+// preserves the precision of a variance that is small beside the mean.
+void centred_sums(const float* x, const float* centre, std::int64_t rows, std::int64_t cols,
+                  double* sums, double* squares);
 
 struct NormArgs {
   const float* mean = nullptr;   // [cols]
@@ -23,13 +24,14 @@ void normalise(const float* x, const float* residual, float* y, const NormArgs& 
 // With g = dy (under args.relu, 0 where y <= 0), per column in FP64:
 //   sum_g += g;  sum_gx += g * (x - mean)
 // Without `y` (null), computes it from x as normalise() does without a residual, to the same bits.
+// Stores g in `g_out`, which may be dy, unless null.
 void norm_backward_sums(const float* x, const float* y, const float* dy, const NormArgs& args,
-                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx);
+                        std::int64_t rows, std::int64_t cols, double* sum_g, double* sum_gx,
+                        float* g_out);
 
-// dx = scale * (g - mean_g - (x - mean) * slope) per column; d_residual = g unless null. Either
-// output may be dy. `y` as above.
-void norm_backward(const float* x, const float* y, const float* dy, float* dx, float* d_residual,
-                   const NormArgs& args, const float* mean_g, const float* slope, std::int64_t rows,
-                   std::int64_t cols);
+// dx = scale * (g - mean_g - (x - mean) * slope) per column, where g is computed from dy as above,
+// without `y`. dx may be dy.
+void norm_backward(const float* x, const float* dy, float* dx, const NormArgs& args,
+                   const float* mean_g, const float* slope, std::int64_t rows, std::int64_t cols);
 
 }  // namespace lab::simd

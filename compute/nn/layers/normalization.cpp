@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "compute/kernels/ops/batch_norm.h"
-#include "compute/kernels/ops/row_ops.h"
 #include "compute/nn/gpu_state.h"
 
 namespace lab::nn {
@@ -50,41 +49,38 @@ std::int64_t BatchNorm::rows(const Pass& pass) const {
   return pass.batch * output->shape.height * output->shape.width;
 }
 
-namespace {
-
-// Adds the other parts' sums to the first part's, in order.
-void combine(double* sums, std::int64_t n, std::int64_t stride, std::int64_t parts) {
-  for (std::int64_t part = 1; part < parts; ++part) {
-    for (std::int64_t i = 0; i < n; ++i) sums[i] += sums[part * stride + i];
+// add(slice, first, second) adds the rows of one part to two sums per channel. Those of all parts,
+// added in order, are left in m.sums.
+template <typename Add>
+void BatchNorm::sum_rows(const Pass& pass, const Memory& m, const Add& add) const {
+  pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
+    double* sums = m.sums + part * m.sums_stride;
+    std::fill(sums, sums + 2 * channels_, 0.0);
+    add(slice_of(rows(pass), m.parts, part), sums, sums + channels_);
+  });
+  for (std::int64_t part = 1; part < m.parts; ++part) {
+    const double* sums = m.sums + part * m.sums_stride;
+    for (std::int64_t i = 0; i < 2 * channels_; ++i) m.sums[i] += sums[i];
   }
 }
 
-}  // namespace
-
 void BatchNorm::batch_statistics(const Pass& pass) {
   const std::int64_t n = rows(pass);
+  const float* x = in().data;
+  const float* centre = x;  // the first row
   const Memory m = carve(pass.scratch, n);
-  const auto reduce = [&](auto&& add) {
-    pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
-      double* sums = m.sums + part * m.sums_stride;
-      std::fill(sums, sums + channels_, 0.0);
-      const Slice slice = slice_of(n, m.parts, part);
-      add(in().data + slice.begin * channels_, slice.end - slice.begin, sums);
-    });
-    combine(m.sums, channels_, m.sums_stride, m.parts);
-  };
-  reduce([&](const float* x, std::int64_t count, double* sums) {
-    simd::column_sums(x, count, channels_, sums);
+  sum_rows(pass, m, [&](const Slice& slice, double* sums, double* squares) {
+    simd::centred_sums(x + slice.begin * channels_, centre, slice.end - slice.begin, channels_,
+                       sums, squares);
   });
   const double share = 1.0 / static_cast<double>(n);
-  for (std::size_t c = 0; c < mean_.size(); ++c) mean_[c] = static_cast<float>(m.sums[c] * share);
-  reduce([&](const float* x, std::int64_t count, double* sums) {
-    simd::centred_square_sums(x, mean_.data(), count, channels_, sums);
-  });
   const double unbiased =
       static_cast<double>(n) / static_cast<double>(std::max<std::int64_t>(1, n - 1));
   for (std::size_t c = 0; c < mean_.size(); ++c) {
-    const double variance = m.sums[c] * share;
+    const double from_centre = m.sums[c] * share;
+    const double squares = m.sums[mean_.size() + c] * share;
+    const double variance = std::max(squares - from_centre * from_centre, 0.0);
+    mean_[c] = static_cast<float>(centre[c] + from_centre);
     inverse_deviation_[c] = 1.0 / std::sqrt(variance + kEps);
     running_.mean[c] = static_cast<float>((1 - kMomentum) * running_.mean[c] +
                                           kMomentum * (mean_[c] + left_bias(c)));
@@ -133,17 +129,18 @@ void BatchNorm::restore_output(const Pass& pass) {
 void BatchNorm::backward(const Pass& pass) {
   const std::int64_t n = rows(pass);
   const Memory m = carve(pass.scratch, n);
-  const simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  simd::NormArgs args{mean_.data(), scale_.data(), bias_.value, relu_};
+  const float* x = in().saved;
   const float* y = saved_values().output ? output->saved : nullptr;
-  pass.pool.run_parts(m.parts, [&](std::int64_t part, int /*thread*/) {
-    double* sums = m.sums + part * m.sums_stride;
-    std::fill(sums, sums + 2 * channels_, 0.0);
-    const Slice slice = slice_of(n, m.parts, part);
+  // Where the relu's gradient is stored, so that y is read once.
+  float* g = nullptr;
+  if (has_residual()) g = inputs[1].needs_grad ? in(1).grad : output->grad;
+  sum_rows(pass, m, [&](const Slice& slice, double* sum_g, double* sum_gx) {
     const std::int64_t at = slice.begin * channels_;
-    simd::norm_backward_sums(in().saved + at, y == nullptr ? y : y + at, output->grad + at, args,
-                             slice.end - slice.begin, channels_, sums, sums + channels_);
+    simd::norm_backward_sums(x + at, y == nullptr ? y : y + at, output->grad + at, args,
+                             slice.end - slice.begin, channels_, sum_g, sum_gx,
+                             g == nullptr ? g : g + at);
   });
-  combine(m.sums, 2 * channels_, m.sums_stride, m.parts);
   const double share = 1.0 / static_cast<double>(n);
   for (std::size_t c = 0; c < mean_.size(); ++c) {
     const double sum_g = m.sums[c], sum_gx = m.sums[static_cast<std::size_t>(channels_) + c];
@@ -153,12 +150,12 @@ void BatchNorm::backward(const Pass& pass) {
     slope_[c] = static_cast<float>(sum_gx * share * inverse_deviation_[c] * inverse_deviation_[c]);
   }
   if (!inputs[0].needs_grad) return;
-  float* d_residual = has_residual() && inputs[1].needs_grad ? in(1).grad : nullptr;
+  if (g != nullptr) args.relu = false;  // already applied
+  const float* dy = g != nullptr ? g : output->grad;
   pass.pool.parallel_for(n, 64, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t at = begin * channels_;
-    simd::norm_backward(in().saved + at, y == nullptr ? y : y + at, output->grad + at,
-                        in().grad + at, d_residual == nullptr ? nullptr : d_residual + at, args,
-                        mean_gradient_.data(), slope_.data(), end - begin, channels_);
+    simd::norm_backward(x + at, dy + at, in().grad + at, args, mean_gradient_.data(), slope_.data(),
+                        end - begin, channels_);
   });
 }
 

@@ -46,6 +46,8 @@ class BatchNorm final : public Op {
   struct Memory;
   Memory carve(Scratch scratch, std::int64_t rows, std::int64_t* used = nullptr) const;
   std::int64_t rows(const Pass& pass) const;
+  template <typename Add>
+  void sum_rows(const Pass& pass, const Memory& m, const Add& add) const;
   void batch_statistics(const Pass& pass);
   void normalise(const Pass& pass, const float* x, const float* residual, float* y) const;
   void running_statistics();

@@ -120,7 +120,7 @@ TEST_P(SimdRows, SumOfArraysKeepsTheOrder) {
   }
 }
 
-// Backward may compute the relu's output from x: the same bits as with the stored output.
+// Backward may compute the relu's output from x, or store its gradient: the same bits.
 TEST_P(SimdNorm, BackwardNeedsNoOutput) {
   constexpr std::int64_t kRows = 50;
   std::ptrdiff_t off = 0;  // values for which relu matters
@@ -129,20 +129,26 @@ TEST_P(SimdNorm, BackwardNeedsNoOutput) {
     const auto dy = uniform_values(kRows * cols, 12), mean = uniform_values(cols, 13);
     const auto scale = uniform_values(cols, 14), shift = uniform_values(cols, 15);
     const NormArgs args{mean.data(), scale.data(), shift.data(), /*relu=*/true};
+    const NormArgs without_relu{mean.data(), scale.data(), shift.data(), /*relu=*/false};
     std::vector<float> y(x.size());
     normalise(x.data(), nullptr, y.data(), args, kRows, cols);
     off += std::count(y.begin(), y.end(), 0.0F);
-    const auto backward = [&](const float* output) {
+    const auto sums = [&](const float* output, float* g) {
       const auto n = static_cast<std::size_t>(cols);
-      std::vector<double> sums(2 * n);
-      std::vector<float> dx(x.size());
-      norm_backward_sums(x.data(), output, dy.data(), args, kRows, cols, sums.data(),
-                         sums.data() + n);
-      norm_backward(x.data(), output, dy.data(), dx.data(), nullptr, args, mean.data(),
-                    shift.data(), kRows, cols);
-      return std::pair(sums, dx);
+      std::vector<double> result(2 * n);
+      norm_backward_sums(x.data(), output, dy.data(), args, kRows, cols, result.data(),
+                         result.data() + n, g);
+      return result;
     };
-    EXPECT_EQ(backward(nullptr), backward(y.data())) << cols;
+    const auto gradient = [&](const std::vector<float>& g, const NormArgs& args_of_g) {
+      std::vector<float> dx = g;
+      norm_backward(x.data(), dx.data(), dx.data(), args_of_g, mean.data(), shift.data(), kRows,
+                    cols);
+      return dx;
+    };
+    std::vector<float> g(x.size());
+    EXPECT_EQ(sums(nullptr, nullptr), sums(y.data(), g.data())) << cols;
+    EXPECT_EQ(gradient(dy, args), gradient(g, without_relu)) << cols;
   }
   EXPECT_GT(off, 0);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -124,6 +125,8 @@ struct Lifetime {
   Span restored;           // of the copy for backward, if the value is computed again
   Op* producer = nullptr;  // the operation that computes it again; null if the value is kept
   bool inside = false;     // an inner value of a chain
+  // The value whose gradient's memory this one's has, too, and whose `grad` covers both; or null.
+  const Value* shared = nullptr;
 };
 
 // For each operation, the first and last operation that run together with it: itself, or its
@@ -155,6 +158,24 @@ void find_restored(const NetworkPlan& plan, std::span<const std::pair<int, int>>
       const bool changed = input.value == op.output || op.changes_input();
       if (changed || !alone) lives[input.value]->producer = nullptr;
     }
+  }
+}
+
+// Lets gradients be computed in place. A value's gradient is last read by the operation that
+// produces the value, so the one written there takes over its memory.
+void share_gradients(const NetworkPlan& plan, std::span<const std::pair<int, int>> together,
+                     std::map<const Value*, Lifetime*>& lives) {
+  for (std::size_t i = plan.ops.size(); i-- > 0;) {
+    const Op& op = *plan.ops[i];
+    const std::optional<std::size_t> k = op.gradient_in_place();
+    const bool alone = together[i].first == together[i].second;
+    if (!alone || !k.has_value() || !op.inputs[*k].needs_grad || op.inputs[*k].accumulate) continue;
+    Lifetime& input = *lives[op.inputs[*k].value];
+    Lifetime* owner = lives[op.output];
+    if (owner->shared != nullptr) owner = lives[owner->shared];
+    input.shared = owner->value;
+    owner->grad.cover(input.grad.first);
+    owner->grad.cover(input.grad.last);
   }
 }
 
@@ -203,6 +224,7 @@ std::vector<Lifetime> lifetimes(NetworkPlan& plan, std::span<const LaneChain> ch
   Lifetime& logits = *of[plan.ops.back()->output];
   logits.data.cover(n);
   logits.grad.cover(n);
+  if (!on_gpu) share_gradients(plan, together, of);
   return lives;
 }
 
@@ -214,9 +236,9 @@ struct Activations {
   std::int64_t bytes = 0;
 };
 
-// Inside a chain, gradients are in the threads' memory.
+// Whether the gradient has memory of its own. Inside a chain, gradients are in the threads' memory.
 bool has_grad(const Lifetime& live, bool library) {
-  return live.grad.first >= 0 && (library || !live.inside);
+  return live.grad.first >= 0 && live.shared == nullptr && (library || !live.inside);
 }
 
 // Prepares the executor for such batches.
@@ -309,6 +331,9 @@ void Network::place_values(std::int64_t max_batch) {
         has_grad(live, kernels_.library) ? reinterpret_cast<float*>(place()) : nullptr;
     live.value->saved =
         live.restored.first >= 0 ? reinterpret_cast<float*>(place()) : live.value->data;
+  }
+  for (const Lifetime& live : a.lives) {
+    if (live.shared != nullptr) live.value->grad = live.shared->grad;
   }
   for (std::size_t i = 0; i < executor_->kept_bytes().size(); ++i) plan_.ops[i]->gpu_kept = place();
   place_largest(plan_, reinterpret_cast<std::uint32_t*>(place()));

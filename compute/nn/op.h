@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -179,6 +180,9 @@ class Op {
   }
   // Returns false if backward() can only overwrite an input's gradient.
   virtual bool can_accumulate() const { return true; }
+  // The input whose gradient may have the memory of the output's gradient, which backward() then
+  // overwrites.
+  virtual std::optional<std::size_t> gradient_in_place() const { return {}; }
   virtual void forward(const Pass& pass) = 0;
   // Writes the gradients of its parameters; writes or accumulates those of its inputs.
   virtual void backward(const Pass& pass) = 0;

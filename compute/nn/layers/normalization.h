@@ -6,6 +6,8 @@
 // running variance towards the unbiased one. Evaluation uses the running statistics.
 // Numerics  FP32 elements; sums in FP64, in parts that are added in order
 // Source    Ioffe and Szegedy, "Batch Normalization", 2015; eps and momentum: PyTorch's defaults
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "compute/nn/op.h"
@@ -23,6 +25,9 @@ class BatchNorm final : public Op {
 
   const char* kind() const override { return "batch_norm"; }
   bool can_accumulate() const override { return false; }
+  std::optional<std::size_t> gradient_in_place() const override {
+    return has_residual() && inputs[1].needs_grad ? 1 : 0;
+  }
   SavedValues saved_values() const override {
     return {.inputs = 1, .output = relu_ && has_residual()};
   }

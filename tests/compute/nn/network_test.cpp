@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/core/error.h"
@@ -100,7 +101,7 @@ TEST(Network, NamesTheLargestBatchThatFits) {
   EXPECT_GT(largest_batch(machine, cpu(), 1 << 30), 100);
 }
 
-// Copies of the values that backward reads from other memory than forward wrote.
+// Copies of the values that are computed again for backward.
 using Copies = std::map<const Value*, std::vector<float>>;
 
 std::vector<float> copy_of(const Value& value, const float* from, std::int64_t batch) {
@@ -114,12 +115,18 @@ TEST(Network, ComputesNormalisedValuesAgainForBackward) {
   fill_batch(network, kBatch, 1);
   const auto& ops = network.plan().ops;
   Copies written;
+  for (const auto& op : ops) {
+    for (const Input& input : op->inputs) {
+      if (input.restored_by != nullptr) written[input.value] = {};
+    }
+  }
+  EXPECT_EQ(written.size(), 9U) << "the stem's and the first of each residual block";
   std::size_t at = 0;
   network.forward(kBatch, true, {.between_ops = [&] {
                     const Value& y = *ops[at++]->output;
-                    if (y.saved != y.data) written[&y] = copy_of(y, y.data, kBatch);
+                    const auto copy = written.find(&y);
+                    if (copy != written.end()) copy->second = copy_of(y, y.data, kBatch);
                   }});
-  EXPECT_EQ(written.size(), 9U) << "the stem's and the first of each residual block";
   network.loss(kBatch, static_cast<double>(kBatch));
   std::size_t restored = 0;
   network.backward(kBatch, {.between_ops = [&] {
@@ -132,6 +139,26 @@ TEST(Network, ComputesNormalisedValuesAgainForBackward) {
                    }});
   EXPECT_EQ(at, 0U);
   EXPECT_EQ(restored, written.size());
+}
+
+// The gradient of a batch norm's input, or of the residual, is written over that of its output.
+TEST(Network, ComputesGradientsOfBatchNormsInPlace) {
+  Machine machine({.emulated_gpus = 1});
+  Network network(plan_model("resnet18", 16), machine.at(cpu()), 2);
+  std::size_t norms = 0;
+  for (const auto& op : network.plan().ops) {
+    if (std::string_view(op->kind()) != "batch_norm") continue;
+    EXPECT_EQ(op->inputs.back().value->grad, op->output->grad);
+    if (op->inputs.size() > 1) {
+      EXPECT_NE(op->inputs.front().value->grad, op->output->grad);
+    }
+    ++norms;
+  }
+  EXPECT_EQ(norms, 17U);
+  Network on_gpu(plan_model("resnet18", 16), machine.at(emulated_gpu(0)), 2);
+  for (const auto& op : on_gpu.plan().ops) {
+    for (const Input& input : op->inputs) EXPECT_NE(input.value->grad, op->output->grad);
+  }
 }
 
 TEST(Network, KeepsValuesForBackwardOnAGpu) {

@@ -10,6 +10,8 @@
 // Limits   3x3 kernels, stride 1, padding 0 to 2, channels a multiple of 16
 // Numerics FP32; with bf16, transformed tiles and kernels are rounded, sums are FP32. See
 //          compute/kernels/ops/winograd.h
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -52,7 +54,8 @@ struct KernelSource {
 };
 
 // Products need [from, to] channels. The weights of forward are the other way round: each block is
-// transposed first, tap by tap.
+// transposed first, tap by tap. Its rows are one cache line each and pages apart, so those of the
+// next block are prefetched.
 void KernelSource::transform(std::int64_t to, std::int64_t from, const PointArray& block,
                              float* taps) const {
   const std::int64_t width = block.strip;
@@ -67,12 +70,17 @@ void KernelSource::transform(std::int64_t to, std::int64_t from, const PointArra
     return;
   }
   const std::int64_t tap_floats = kKernelRows * width;
+  const int valid = tile_part(s.out_c, to, static_cast<int>(width));
   for (int tap = 0; tap < 9; ++tap) {
-    gemm_kernels().pack({.source = weight + (to * 9 + tap) * s.in_c + from,
+    const float* const source = weight + (to * 9 + tap) * s.in_c + from;
+    if (from + kKernelRows < s.in_c) {
+      for (int i = 0; i < valid; ++i) hwy::Prefetch(source + i * s.patch() + kKernelRows);
+    }
+    gemm_kernels().pack({.source = source,
                          .strip_stride = s.patch(),
                          .k_stride = 1,
                          .k = kKernelRows,
-                         .valid = static_cast<int>(std::min(width, s.out_c - to)),
+                         .valid = valid,
                          .width = static_cast<int>(width),
                          .out = taps + tap * tap_floats});
   }

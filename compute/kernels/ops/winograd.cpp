@@ -232,6 +232,14 @@ struct Window {
   }
 };
 
+constexpr std::int64_t kLineFloats = 16;  // of a cache line
+
+// The address may be outside any array.
+HWY_INLINE void PrefetchAddress(std::uintptr_t address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point outside an array
+  hwy::Prefetch(reinterpret_cast<const float*>(address));
+}
+
 // Prefetches the last kStep x kStep pixels of a tile of kSize x kSize pixels; the others belong to
 // tiles before it, too. The hardware's prefetchers do not follow tiles.
 template <int kSize, int kStep>
@@ -253,15 +261,12 @@ class Prefetch {
     for (int i = 0; i < kStep; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < kStep; ++j) {
-        const std::uintptr_t address = first_ + sizeof(float) * (i * line_ + j * pixel_ + c);
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point outside the images
-        hwy::Prefetch(reinterpret_cast<const float*>(address));
+        PrefetchAddress(first_ + sizeof(float) * (i * line_ + j * pixel_ + c));
       }
     }
   }
 
  private:
-  static constexpr std::int64_t kLineFloats = 16;  // of a cache line
   std::uintptr_t first_;
   std::int64_t line_, pixel_;  // floats
 };
@@ -291,23 +296,37 @@ struct TileRows {
   }
 };
 
-// Kernels as rows. The hardware prefetches them.
+// Kernels as rows. Those of a later row are prefetched if kPrefetches.
+template <bool kPrefetches>
 struct KernelsAsRows {
   const KernelRows& kernels;
 
+  std::int64_t channels() const { return kernels.channels; }
   struct Row {
     const float* first_tap;
-    std::int64_t tap_stride;
+    std::int64_t tap_stride, row_stride;
     HWY_INLINE V load(int i, int j, std::int64_t c) const {
       return hn::LoadU(D(), first_tap + (i * 3 + j) * tap_stride + c);
     }
-    HWY_INLINE void prefetch(std::int64_t) const {}
+    HWY_INLINE void prefetch(std::int64_t c) const {
+      if (kPrefetches && c % kLineFloats == 0) prefetch_taps(c);
+    }
+    HWY_INLINE void prefetch_taps(std::int64_t c) const {
+      constexpr std::int64_t kAhead = 4;
+      std::uintptr_t address =
+          reinterpret_cast<std::uintptr_t>(first_tap) + sizeof(float) * (kAhead * row_stride + c);
+      // Unrolled, it would take the registers of nine addresses.
+#pragma GCC unroll 1
+      for (int tap = 0; tap < 9; ++tap) {
+        PrefetchAddress(address);
+        address += sizeof(float) * tap_stride;
+      }
+    }
   };
-  std::int64_t channels() const { return kernels.channels; }
   Row operator()(std::int64_t r) const {
     const float* const kernel = kernels.data + r * kernels.row_stride;
-    if (kernels.rotated) return {kernel + 8 * kernels.tap_stride, -kernels.tap_stride};
-    return {kernel, kernels.tap_stride};
+    if (!kernels.rotated) return {kernel, kernels.tap_stride, kernels.row_stride};
+    return {kernel + 8 * kernels.tap_stride, -kernels.tap_stride, kernels.row_stride};
   }
 };
 
@@ -373,8 +392,16 @@ struct Transforms {
 
   static void Kernel(const KernelRows& kernels, const PointArray& to, std::int64_t row) {
     WithForm<false>(to.form, [&]<PointForm kForm>() HWY_ATTR {
-      TransformRows<kForm, 3, kSize>([](const V* in, V* out) HWY_ATTR { F::Kernel(in, out); },
-                                     KernelsAsRows{kernels}, kernels.rows, to, row);
+      const auto rows = [&](const auto& from) HWY_ATTR {
+        TransformRows<kForm, 3, kSize>([](const V* in, V* out) HWY_ATTR { F::Kernel(in, out); },
+                                       from, kernels.rows, to, row);
+      };
+      // Rotated kernels are the network's weights, far apart; others have been gathered.
+      if (kernels.rotated) {
+        rows(KernelsAsRows<true>{kernels});
+      } else {
+        rows(KernelsAsRows<false>{kernels});
+      }
     });
   }
 

@@ -120,6 +120,28 @@ TEST_P(SimdRows, SumOfArraysKeepsTheOrder) {
   }
 }
 
+// A spread of 1e-5 of the mean, which squares around 0 would lose half of.
+TEST_P(SimdNorm, SumsKeepSmallVariances) {
+  constexpr std::int64_t kRows = 300;
+  for (const std::int64_t cols : {1, 3, 16, 17, 40}) {
+    const auto n = static_cast<std::size_t>(cols);
+    std::vector<float> x = uniform_values(kRows * cols, 21);
+    for (float& v : x) v = 1000.0F + 0.01F * v;
+    std::vector<double> sums(n), squares(n);
+    centred_sums(x.data(), x.data(), kRows, cols, sums.data(), squares.data());
+    for (std::size_t c = 0; c < n; ++c) {
+      double mean = 0, variance = 0;
+      for (std::size_t r = 0; r < kRows; ++r) mean += x[r * n + c] / double{kRows};
+      for (std::size_t r = 0; r < kRows; ++r) {
+        variance += (x[r * n + c] - mean) * (x[r * n + c] - mean) / kRows;
+      }
+      const double from_centre = sums[c] / kRows;
+      EXPECT_NEAR(x[c] + from_centre, mean, 1e-9);
+      EXPECT_NEAR(squares[c] / kRows - from_centre * from_centre, variance, 1e-9 * variance);
+    }
+  }
+}
+
 // Backward may compute the relu's output from x, or store its gradient: the same bits.
 TEST_P(SimdNorm, BackwardNeedsNoOutput) {
   constexpr std::int64_t kRows = 50;

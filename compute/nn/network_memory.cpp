@@ -125,7 +125,8 @@ struct Lifetime {
   Span restored;           // of the copy for backward, if the value is computed again
   Op* producer = nullptr;  // the operation that computes it again; null if the value is kept
   bool inside = false;     // an inner value of a chain
-  // The value whose gradient's memory this one's has, too, and whose `grad` covers both; or null.
+  // The value in whose gradient's memory this one's lies, and whose `grad` covers both. Null if
+  // this one has its own.
   const Value* shared = nullptr;
 };
 

@@ -31,8 +31,9 @@ struct ImageShape {
 };
 
 // Memory is in the network's arena, sized for its largest batch and padded for whole vectors at the
-// end. `grad` is null for the network's input and where no operation writes it. backward() reads
-// `saved`, which is `data` unless the value is computed again for it.
+// end. `grad` is null for the network's input and where no operation writes it, and values may
+// share it (Op::gradient_in_place()). backward() reads `saved`, which is `data` unless the value is
+// computed again for it.
 struct Value {
   ImageShape shape;
   float* data = nullptr;
@@ -180,8 +181,8 @@ class Op {
   }
   // Returns false if backward() can only overwrite an input's gradient.
   virtual bool can_accumulate() const { return true; }
-  // The input whose gradient may have the memory of the output's gradient, which backward() then
-  // overwrites.
+  // The input, of the output's shape, whose gradient may have the memory of the output's gradient.
+  // backward() must work either way.
   virtual std::optional<std::size_t> gradient_in_place() const { return {}; }
   virtual void forward(const Pass& pass) = 0;
   // Writes the gradients of its parameters; writes or accumulates those of its inputs.

@@ -82,8 +82,8 @@ struct Activations {
         shift(random_floats(cols, 6)),
         sums(static_cast<std::size_t>(cols)),
         more_sums(static_cast<std::size_t>(cols)) {}
-  simd::NormArgs norm() const {
-    return {.mean = mean.data(), .scale = scale.data(), .shift = shift.data(), .relu = true};
+  simd::NormArgs norm(bool relu = true) const {
+    return {.mean = mean.data(), .scale = scale.data(), .shift = shift.data(), .relu = relu};
   }
   std::int64_t rows, cols;
   std::vector<float> x, y, dy, mean, scale, shift;
@@ -120,7 +120,7 @@ void register_norm() {
                              a.sums.data(), a.more_sums.data(), a.dy.data());
   });
   add_norm("norm_backward", 3, [](Activations& a) {
-    simd::norm_backward(a.x.data(), a.dy.data(), a.y.data(), a.norm(), a.mean.data(),
+    simd::norm_backward(a.x.data(), a.dy.data(), a.y.data(), a.norm(/*relu=*/false), a.mean.data(),
                         a.shift.data(), a.rows, a.cols);
   });
 }

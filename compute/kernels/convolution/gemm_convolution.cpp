@@ -10,7 +10,6 @@
 #include "compute/kernels/convolution/algorithm.h"
 #include "compute/kernels/convolution/packed_products.h"
 #include "compute/kernels/gemm/cache_blocks.h"
-#include "compute/kernels/gemm/gemm_kernels.h"
 #include "compute/kernels/ops/im2col.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/kernels/ops/vector_ops.h"

@@ -87,7 +87,7 @@ HWY_INLINE void ZeroPast(float* to, std::int64_t n) {
 void Im2col(const float* x, float* col, const ConvShape& s, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t kAhead = 4, kFewestChannels = 16;
   const std::int64_t c = s.in_c;
-  // The hardware follows patches of one row, but not these, of several.
+  // Patches that overlap have several rows, which no hardware prefetcher follows.
   const bool prefetches = s.kernel > s.stride && c >= kFewestChannels;
   Patch patch(s, begin), ahead(s, begin + kAhead);
   for (std::int64_t r = begin; r < end; ++r, patch.next()) {

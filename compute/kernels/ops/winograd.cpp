@@ -170,7 +170,7 @@ HWY_INLINE void ForChannels(std::int64_t channels, const PointArray& points, std
 }
 
 // Transforms `count` rows of channels, or half as many pairs of rows. rows(r) gives the kIn x kIn
-// values load(i, j, c) of row r, and the next one's prefetch(c). Tiles after the last one are
+// values load(i, j, c) of row r, and prefetch(c) for a later row. Tiles after the last one are
 // zeros.
 template <PointForm kForm, int kIn, int kOut, class Transform, class Rows>
 HWY_INLINE void TransformRows(const Transform& transform, const Rows& rows, std::int64_t count,

@@ -79,6 +79,7 @@ void BatchNorm::batch_statistics(const Pass& pass) {
   for (std::size_t c = 0; c < mean_.size(); ++c) {
     const double from_centre = m.sums[c] * share;
     const double squares = m.sums[mean_.size() + c] * share;
+    // In this order, NaN stays NaN.
     const double variance = std::max(squares - from_centre * from_centre, 0.0);
     mean_[c] = static_cast<float>(centre[c] + from_centre);
     inverse_deviation_[c] = 1.0 / std::sqrt(variance + kEps);

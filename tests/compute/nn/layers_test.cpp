@@ -245,5 +245,22 @@ TEST(Residual, WithConvolutionMatchesFloat64) {
   expect_residual_matches(2);
 }
 
+// The residual needs no gradient.
+TEST(Residual, WithTheImagesMatchesFloat64) {
+  expect_matches_reference(
+      [] {
+        NetworkPlan plan = start({1, 6, 5});
+        const auto conv = plan.declare_convolution("conv", 3, 1, 3);
+        const auto norm = plan.declare_batch_norm("norm", 1);
+        const ValueId y = plan.convolution_norm_residual(begin(plan, 3), conv, {.padding = 1}, norm,
+                                                         plan.input());
+        return end(std::move(plan), y);
+      },
+      [](const Weights& w, const Images& x) {
+        const Images y = ref_convolution(w, "conv", ref_begin(w, x, 3), {1, 3, 1, 1});
+        return ref_linear(w, "end", relu(add(ref_norm(w, "norm", y), x)), 3);
+      });
+}
+
 }  // namespace
 }  // namespace lab::test

@@ -81,6 +81,18 @@ TEST(Convolution, ManyChannelsMatchFloat64) {
   }
 }
 
+// Weight gradients by im2col over several blocks of an odd number of pixels: with the sums of each
+// part, and with sums that all threads share.
+TEST(Convolution, GradientsOfSeveralBlocksMatchFloat64) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  for (const Precision products : {Precision::F32, Precision::BF16}) {
+    const Bounds bounds = products == Precision::F32 ? Bounds{1e-6, 1e-6} : kGemmBf16;
+    EXPECT_EQ(check(gemm_convolution(), bounds, products, {1},
+                    {conv_shape(19, 18, 400, 17, 1, 1, 0), conv_shape(31, 31, 1100, 128, 1, 1, 0)}),
+              12);
+  }
+}
+
 // Several blocks of tiles: of all threads, and of one, there with an odd number of tiles.
 TEST(Winograd, SumsOfSeveralBlocksMatchFloat64) {
   SKIP_UNDER_THREAD_SANITIZER();

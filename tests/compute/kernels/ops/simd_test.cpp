@@ -120,7 +120,7 @@ TEST_P(SimdRows, SumOfArraysKeepsTheOrder) {
   }
 }
 
-// A spread of 1e-5 of the mean, which squares around 0 would lose half of.
+// With a spread of 1e-5 of the mean, squares around 0 would lose ten digits.
 TEST_P(SimdNorm, SumsKeepSmallVariances) {
   constexpr std::int64_t kRows = 300;
   for (const std::int64_t cols : {1, 3, 16, 17, 40}) {
@@ -155,10 +155,10 @@ TEST_P(SimdNorm, BackwardNeedsNoOutput) {
     std::vector<float> y(x.size());
     normalise(x.data(), nullptr, y.data(), args, kRows, cols);
     off += std::count(y.begin(), y.end(), 0.0F);
-    const auto sums = [&](const float* output, float* g) {
+    const auto sums_of = [&](const float* from, const float* output, float* g) {
       const auto n = static_cast<std::size_t>(cols);
       std::vector<double> result(2 * n);
-      norm_backward_sums(x.data(), output, dy.data(), args, kRows, cols, result.data(),
+      norm_backward_sums(x.data(), output, from, args, kRows, cols, result.data(),
                          result.data() + n, g);
       return result;
     };
@@ -168,8 +168,11 @@ TEST_P(SimdNorm, BackwardNeedsNoOutput) {
                     cols);
       return dx;
     };
-    std::vector<float> g(x.size());
-    EXPECT_EQ(sums(nullptr, nullptr), sums(y.data(), g.data())) << cols;
+    std::vector<float> g(x.size()), in_place = dy;
+    const std::vector<double> sums = sums_of(dy.data(), nullptr, nullptr);
+    EXPECT_EQ(sums_of(dy.data(), y.data(), g.data()), sums) << cols;
+    EXPECT_EQ(sums_of(in_place.data(), y.data(), in_place.data()), sums) << cols;
+    EXPECT_EQ(in_place, g) << cols;
     EXPECT_EQ(gradient(dy, args), gradient(g, without_relu)) << cols;
   }
   EXPECT_GT(off, 0);
@@ -190,7 +193,8 @@ TEST_P(SimdPixels, AreDividedExactly) {
 // col2im is the adjoint of im2col: <im2col(x), c> = <x, col2im(c)>, exact on small integers.
 TEST_P(SimdIm2col, IsTheAdjointOfCol2im) {
   for (const ConvShape& s : {conv_shape(5, 4, 3, 1, 3, 1, 1), conv_shape(7, 7, 1, 1, 5, 2, 2),
-                             conv_shape(3, 2, 17, 1, 1, 2, 0), conv_shape(2, 2, 2, 1, 3, 1, 3)}) {
+                             conv_shape(3, 2, 17, 1, 1, 2, 0), conv_shape(2, 2, 2, 1, 3, 1, 3),
+                             conv_shape(4, 3, 16, 1, 3, 2, 1)}) {
     const std::int64_t rows = 2 * s.out_pixels();
     const auto x = test::small_integers(2 * s.in_size() + kIm2colSlack, 7);
     const auto c = test::small_integers(rows * s.patch(), 8);
@@ -201,6 +205,12 @@ TEST_P(SimdIm2col, IsTheAdjointOfCol2im) {
     for (std::size_t i = 0; i < c.size(); ++i) left += double{col[i]} * c[i];
     for (std::size_t i = 0; i < dx.size(); ++i) right += double{dx[i]} * x[i];
     EXPECT_EQ(left, right);
+
+    const std::int64_t first = rows / 3;  // not the first row of an image
+    std::vector<float> tail(col.size());
+    im2col(x.data(), tail.data(), s, first, rows);
+    tail.resize(static_cast<std::size_t>((rows - first) * s.patch()));
+    EXPECT_TRUE(std::equal(tail.begin(), tail.end(), col.begin() + first * s.patch()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #elif defined(__x86_64__)
 #include <cpuid.h>
+#include <immintrin.h>
 #endif
 
 #include <algorithm>
@@ -111,6 +112,16 @@ Processor processor() {
   if (__builtin_cpu_supports("avx")) return finish(SimdTier::Sse4, "AVX");
   if (__builtin_cpu_supports("sse4.2")) return finish(SimdTier::Sse4, "SSE4.2");
   return finish(SimdTier::Scalar, "SSE2");
+}
+
+__attribute__((target("avx"))) void clear_upper_halves_with_avx() {
+  _mm256_zeroupper();
+}
+
+// Whether kernels use SSE although the processor has AVX.
+bool merges_upper_halves() {
+  __builtin_cpu_init();
+  return chosen_target() >= HWY_SSE4 && __builtin_cpu_supports("avx") > 0;
 }
 
 bool has_avx512_bf16() {
@@ -272,6 +283,13 @@ bool has_amx_bf16() {
   return (low & kTileState) == kTileState;
 #else
   return false;
+#endif
+}
+
+void clear_upper_halves() {
+#if defined(__x86_64__)
+  static const bool merges = merges_upper_halves();
+  if (merges) clear_upper_halves_with_avx();
 #endif
 }
 

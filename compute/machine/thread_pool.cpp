@@ -15,6 +15,7 @@
 #include "compute/core/language.h"
 #include "compute/machine/cpu_topology.h"
 #include "compute/machine/movable_thread.h"
+#include "compute/machine/simd_level.h"
 
 namespace lab {
 namespace {
@@ -193,6 +194,7 @@ void ThreadPool::Impl::call(std::int64_t part, int thread) noexcept {
     if (begin_thread != nullptr && std::exchange(at(thread).begun, number) != number) {
       (*begin_thread)(thread);
     }
+    clear_upper_halves();
     task(part, thread);
   } catch (...) {
     if (!failed.exchange(true)) error = std::current_exception();

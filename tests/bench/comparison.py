@@ -93,7 +93,7 @@ class Setup:
     def __init__(self, folder, torches, args, say):
         self.folder, self.torches, self.say = folder, torches, say
         self.rounds = args.rounds or (2 if args.quick else 5)
-        self.quick, self.statistic = args.quick, args.statistic
+        self.quick, self.statistic, self.level = args.quick, args.statistic, args.simd
         self.program = folder / "device-lab"
         self.programs = folder / "tests/bench"
         found = (torch.about.get("onednn") for torch in torches)
@@ -187,9 +187,14 @@ class Setup:
         if torch is None:
             missing.append(CURRENT.title)
         else:
-            commands["torch"] = shlex.join([torch.python, str(FOLDER / "torch_gemm.py")])
-            if torch.about["mkl"]:
-                commands["mkl"] = f"{peer} {shlex.quote(torch.about['mkl'])}"
+            mkl = torch.about["mkl"] and f"{peer} {shlex.quote(torch.about['mkl'])}"
+            if mkl and self.level == "sse4" and simd.of_mkl(mkl).level is None:
+                # It uses AVX2 there, and so does torch.mm, while PyTorch's oneDNN is that of PyPI.
+                missing.append("MKL, which cannot be capped on this processor")
+            else:
+                commands["torch"] = shlex.join([torch.python, str(FOLDER / "torch_gemm.py")])
+                if mkl:
+                    commands["mkl"] = mkl
         if self.onednn is None:
             missing.append("oneDNN 3 of PyPI")
         else:

@@ -2,7 +2,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/ops/im2col.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -10,6 +9,7 @@
 #include <cstdint>
 
 #include "compute/kernels/ops/lanes-inl.h"
+#include "compute/kernels/ops/prefetch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lab::simd::HWY_NAMESPACE {
@@ -55,7 +55,6 @@ HWY_INLINE Run run_of(const float* images, const Patch& patch, std::int64_t ky) 
 // Prefetches the pixels that are in no patch before this one. The addresses may be outside the
 // images.
 HWY_INLINE void PrefetchEnd(const float* images, const Patch& patch) {
-  constexpr std::int64_t kLineFloats = 16;
   const ConvShape& s = patch.shape;
   const std::int64_t skipped = s.kernel - s.stride, row = s.in_w * s.in_c;
   const std::uintptr_t first =
@@ -64,9 +63,7 @@ HWY_INLINE void PrefetchEnd(const float* images, const Patch& patch) {
                        (patch.in_x() + skipped) * s.in_c);
   for (std::int64_t ky = 0; ky < s.stride; ++ky) {
     for (std::int64_t i = 0; i < s.stride * s.in_c; i += kLineFloats) {
-      const std::uintptr_t address = first + sizeof(float) * (ky * row + i);
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point outside the images
-      hwy::Prefetch(reinterpret_cast<const float*>(address));
+      prefetch_address(first + sizeof(float) * (ky * row + i));
     }
   }
 }

@@ -2,10 +2,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/kernels/ops/winograd.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "compute/kernels/ops/prefetch.h"
 #include "compute/kernels/ops/round_bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -232,14 +232,6 @@ struct Window {
   }
 };
 
-constexpr std::int64_t kLineFloats = 16;  // of a cache line
-
-// The address may be outside any array.
-HWY_INLINE void PrefetchAddress(std::uintptr_t address) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point outside an array
-  hwy::Prefetch(reinterpret_cast<const float*>(address));
-}
-
 // Prefetches the last kStep x kStep pixels of a tile of kSize x kSize pixels; the others belong to
 // tiles before it, too. The hardware's prefetchers do not follow tiles.
 template <int kSize, int kStep>
@@ -261,7 +253,7 @@ class Prefetch {
     for (int i = 0; i < kStep; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < kStep; ++j) {
-        PrefetchAddress(first_ + sizeof(float) * (i * line_ + j * pixel_ + c));
+        prefetch_address(first_ + sizeof(float) * (i * line_ + j * pixel_ + c));
       }
     }
   }
@@ -318,7 +310,7 @@ struct KernelsAsRows {
       // Unrolled, it would take the registers of nine addresses.
 #pragma GCC unroll 1
       for (int tap = 0; tap < 9; ++tap) {
-        PrefetchAddress(address);
+        prefetch_address(address);
         address += sizeof(float) * tap_stride;
       }
     }

@@ -188,7 +188,7 @@ class Setup:
             missing.append(CURRENT.title)
         else:
             mkl = torch.about["mkl"] and f"{peer} {shlex.quote(torch.about['mkl'])}"
-            if mkl and self.level == "sse4" and simd.of_mkl(mkl).level is None:
+            if mkl and self._ignores_cap(mkl):
                 # It uses AVX2 there, and so does torch.mm, while PyTorch's oneDNN is that of PyPI.
                 missing.append("MKL, which cannot be capped on this processor")
             else:
@@ -202,6 +202,15 @@ class Setup:
             commands["onednn3"] = (f"env LD_LIBRARY_PATH={path} {peer} "
                                    f"{shlex.quote(str(self.onednn))}")
         return commands, missing
+
+    def _ignores_cap(self, mkl):
+        """Whether MKL uses more than SSE4, to which it is to be capped, for all that it reports."""
+        if self.level != "sse4":
+            return False
+        try:
+            return simd.of_mkl(mkl).level is None
+        except NotRun:
+            return True
 
     def sgemm(self, rounds=None):
         """The objects of bench_gemm_shapes for all shapes, with all peers."""

@@ -22,33 +22,6 @@ std::int64_t piece_length(std::int64_t floats, std::int64_t pieces) {
   return (even + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
 }
 
-// Gives each GPU access to the memory of the others, where the machine allows it.
-class PeerAccess {
- public:
-  explicit PeerAccess(std::span<const GpuSums::Member> members) {
-    for (const GpuSums::Member& from : members) {
-      for (const GpuSums::Member& to : members) {
-        if (&from == &to || !from.gpu->can_access(*to.gpu)) continue;
-        from.gpu->set_peer_access(*to.gpu, true);
-        pairs_.emplace_back(from.gpu, to.gpu);
-      }
-    }
-  }
-  ~PeerAccess() {
-    for (const auto& [from, to] : pairs_) {
-      try {
-        from->set_peer_access(*to, false);
-      } catch (const Error&) {  // of a lost GPU, which accesses nothing
-      }
-    }
-  }
-  PeerAccess(const PeerAccess&) = delete;
-  PeerAccess& operator=(const PeerAccess&) = delete;
-
- private:
-  std::vector<std::pair<GpuDevice*, GpuDevice*>> pairs_;
-};
-
 class PeerSums final : public GpuSums {
  public:
   PeerSums(std::span<const GpuArray> arrays, std::int64_t longest);
@@ -68,15 +41,12 @@ class PeerSums final : public GpuSums {
   void send_pieces(std::size_t from, std::int64_t begin, std::int64_t end);
   void add_piece(std::size_t member, const SumPiece& piece);
 
-  const PeerAccess access_;
   const std::int64_t slot_;  // floats
   std::vector<Extra> extras_;
 };
 
 PeerSums::PeerSums(std::span<const GpuArray> arrays, std::int64_t longest)
-    : GpuSums(arrays),
-      access_(members()),
-      slot_(piece_length(longest, static_cast<std::int64_t>(arrays.size()))) {
+    : GpuSums(arrays), slot_(piece_length(longest, static_cast<std::int64_t>(arrays.size()))) {
   const auto others = static_cast<std::int64_t>(arrays.size()) - 1;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     GpuDevice& gpu = *members()[i].gpu;
@@ -156,12 +126,42 @@ void PeerSums::queue(std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
+// Gives each GPU access to the memory of the others, where the machine allows it.
+class GpuSums::PeerAccess {
+ public:
+  explicit PeerAccess(std::span<const GpuSums::Member> members) {
+    for (const GpuSums::Member& from : members) {
+      for (const GpuSums::Member& to : members) {
+        if (&from == &to || !from.gpu->can_access(*to.gpu)) continue;
+        from.gpu->set_peer_access(*to.gpu, true);
+        pairs_.emplace_back(from.gpu, to.gpu);
+      }
+    }
+  }
+  ~PeerAccess() {
+    for (const auto& [from, to] : pairs_) {
+      try {
+        from->set_peer_access(*to, false);
+      } catch (const Error&) {  // of a lost GPU, which accesses nothing
+      }
+    }
+  }
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
+
+ private:
+  std::vector<std::pair<GpuDevice*, GpuDevice*>> pairs_;
+};
+
 GpuSums::GpuSums(std::span<const GpuArray> arrays) {
   for (const GpuArray& array : arrays) {
     GpuDevice& gpu = *array.device->gpu();
     members_.push_back({&gpu, array.values, gpu.make_stream()});
   }
+  access_ = std::make_unique<PeerAccess>(members_);
 }
+
+GpuSums::~GpuSums() = default;
 
 void GpuSums::wait() noexcept {
   for (const Member& member : members_) {

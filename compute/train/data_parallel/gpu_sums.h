@@ -17,7 +17,9 @@ struct GpuArray {
   float* values = nullptr;
 };
 
-// All-reduce between GPUs of one backend. Used by one thread at a time.
+// All-reduce between GPUs of one backend. Used by one thread at a time. As long as it lives, the
+// GPUs reach each other's memory where the machine allows it: NCCL too writes to arrays directly,
+// which memory of a pool does not allow by itself.
 class GpuSums {
  public:
   struct Member {
@@ -28,7 +30,7 @@ class GpuSums {
 
   // At least two arrays, each on a GPU of its own, which must outlive the object.
   explicit GpuSums(std::span<const GpuArray> arrays);
-  virtual ~GpuSums() = default;
+  virtual ~GpuSums();
   GpuSums(const GpuSums&) = delete;
   GpuSums& operator=(const GpuSums&) = delete;
 
@@ -47,7 +49,10 @@ class GpuSums {
   void wait() noexcept;
 
  private:
+  class PeerAccess;
+
   std::vector<Member> members_;
+  std::unique_ptr<PeerAccess> access_;
 };
 
 // Reduce-scatter and all-gather by copies between the GPUs: each GPU adds one piece of the range in

@@ -69,6 +69,24 @@ struct NcclGroup {
       plan_buckets(std::vector<std::int64_t>{0, 10, 100, kValues}, 800, 40);
 };
 
+// NCCL writes to the other GPUs' arrays.
+TEST(NcclSums, LetGpusReachEachOthersMemory) {
+  NcclGroup group(2);
+  GpuDevice& gpu = *group.arrays[0].device->gpu();
+  const auto add_other = [&] {
+    std::byte* const own = group.buffers[0].data();
+    gpu.add({.x = group.buffers[1].data(), .y = own, .z = own, .count = kValues},
+            gpu.main_stream());
+    gpu.main_stream().synchronise();
+  };
+  group.arrays[1].device->gpu()->main_stream().synchronise();
+  auto sums = make_nccl_sums(group.nccl.library(), group.arrays);
+  add_other();
+  EXPECT_EQ(group.values(0), std::vector<float>(kValues, 1.0F));
+  sums.reset();
+  EXPECT_THROW(add_other(), Error) << "the emulator checks it";
+}
+
 TEST(NcclSums, SumsEveryBucketOnAllGpus) {
   NcclGroup group(3);
   GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);

@@ -49,7 +49,7 @@ Error current_error() {
       return {
           Errc::OutOfMemory,
           tr("out of memory: a thread could not be started; raise the limits on the address space "
-             "(ulimit -v) and on processes (ulimit -u)")};
+             "(ulimit -v), on processes (ulimit -u) and on a container's processes (pids)")};
     }
     return {Errc::Internal, trf("internal error: {}", e.what())};
   } catch (...) {

@@ -120,6 +120,7 @@ struct ThreadPool::Impl {
   explicit Impl(std::vector<int> core_list);
   ~Impl();
 
+  void join_workers();
   void reject_own_tasks() const;
   void fork(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
   void run(std::int64_t parts, bool everyone, const Begin* begin, const Task& of_parts);
@@ -175,12 +176,21 @@ ThreadPool::Impl::Impl(std::vector<int> core_list)
       movable(cores.size()),
       watched_ns(cores.size()) {
   workers.reserve(cores.size() - 1);
-  for (int t = 1; t < static_cast<int>(cores.size()); ++t) {
-    workers.emplace_back([this, t] { worker(t); });
+  try {
+    for (int t = 1; t < static_cast<int>(cores.size()); ++t) {
+      workers.emplace_back([this, t] { worker(t); });
+    }
+  } catch (...) {  // the system refuses one more
+    join_workers();
+    throw;
   }
 }
 
 ThreadPool::Impl::~Impl() {
+  join_workers();
+}
+
+void ThreadPool::Impl::join_workers() {
   stopping = true;
   ++forks;
   forks.notify_all();
@@ -446,7 +456,10 @@ double ThreadPool::handing_out_s() {
   const std::uint32_t asked = impl_->asked.fetch_add(1, std::memory_order_relaxed);
   if (asked % kCallsPerMeasurement == 0) {
     const std::unique_lock lock(impl_->callers, std::try_to_lock);
-    if (!lock) return impl_->handing_out_s;
+    if (!lock) {
+      impl_->asked = 0;  // the next call tries again
+      return impl_->handing_out_s;
+    }
     impl_->time_handing_out(kWakeUp);
     std::array<double, 9> times{};
     for (double& t : times) t = impl_->time_handing_out(kPatience);

@@ -3,20 +3,26 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "compute/core/error.h"
 #include "compute/machine/cpu_topology.h"
 #include "tests/support/eventually.h"
+#include "tests/support/thread_sanitizer.h"
 
 namespace lab {
 namespace {
+
+constexpr uid_t kNobody = 54321;  // without processes of its own
 
 // Cores for `n` threads; they repeat if the machine has fewer.
 std::vector<int> some_cores(int n) {
@@ -114,6 +120,23 @@ TEST(ThreadPool, RejectsNestedForks) {
     EXPECT_THROW(pool.run([&](int) { pool.run([](int) {}); }), Error);
     EXPECT_NO_THROW(pool.run([](int) {}));
   }
+}
+
+// A limit on processes counts the threads of a user; root is exempt.
+TEST(ThreadPoolDeathTest, EndsItsThreadsIfOneCannotStart) {
+  if (kThreadSanitizer || ::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user apart";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto start_three = [] {
+    const rlimit two_threads{2, 2};
+    if (::setrlimit(RLIMIT_NPROC, &two_threads) != 0 || ::setuid(kNobody) != 0) std::_Exit(2);
+    try {
+      const ThreadPool pool(some_cores(4));
+    } catch (const std::system_error&) {
+      std::_Exit(0);
+    }
+    std::_Exit(1);  // all threads started
+  };
+  EXPECT_EXIT(start_three(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPool, RequiresACore) {

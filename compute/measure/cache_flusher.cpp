@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/core/language.h"
 #include "compute/core/units.h"
 
 namespace lab {
@@ -10,19 +11,42 @@ namespace {
 constexpr std::int64_t kBuffersPerCache = 4;
 constexpr std::int64_t kPrivateBytes = 8 * kMiB;  // per thread; exceeds any private L2
 
+std::size_t words_in(std::int64_t bytes) {
+  return static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);
+}
+
+TensorInfo description(std::int64_t bytes) {
+  TensorInfo info;
+  info.name = tr("buffer that empties the caches");
+  info.shape = {static_cast<std::int64_t>(words_in(bytes))};
+  info.dtype = DType::I64;
+  return info;
+}
+
 }  // namespace
 
-CacheFlusher::CacheFlusher(ThreadPool& pool, std::int64_t last_level_bytes) : pool_(pool) {
-  const std::int64_t bytes =
-      std::max(kBuffersPerCache * last_level_bytes, kPrivateBytes * pool.size());
-  words_.resize(static_cast<std::size_t>(bytes) / sizeof(std::uint64_t));
+CacheFlusher::CacheFlusher(DeviceContext& device, std::int64_t last_level_bytes)
+    : device_(device),
+      bytes_(
+          std::max(kBuffersPerCache * last_level_bytes, kPrivateBytes * device.threads().size())),
+      words_(std::make_unique_for_overwrite<std::uint64_t[]>(words_in(bytes_))),
+      booked_(device.memory().reserve(bytes_, description(bytes_))) {
+  // Each thread touches its part first, which places it in memory near its core.
+  device_.threads().run([this](int thread) { std::ranges::fill(part_of(thread), 0); });
+}
+
+CacheFlusher::~CacheFlusher() {
+  device_.memory().release(booked_);
+}
+
+std::span<std::uint64_t> CacheFlusher::part_of(int thread) {
+  const std::size_t part = words_in(bytes_) / static_cast<std::size_t>(device_.threads().size());
+  return {words_.get() + part * static_cast<std::size_t>(thread), part};
 }
 
 void CacheFlusher::flush() {
-  pool_.run([this](int thread) {
-    const std::size_t part = words_.size() / static_cast<std::size_t>(pool_.size());
-    const std::size_t begin = part * static_cast<std::size_t>(thread);
-    for (std::size_t i = begin; i < begin + part; ++i) words_[i] += 1;
+  device_.threads().run([this](int thread) {
+    for (std::uint64_t& word : part_of(thread)) word += 1;
   });
 }
 
@@ -30,7 +54,7 @@ std::int64_t last_level_cache_bytes(const DeviceInfo& info) {
   int level = 0;
   std::int64_t bytes = 32 * kMiB;
   for (const CacheInfo& cache : info.caches) {
-    if (cache.level < level) continue;
+    if (cache.level < level || cache.size_bytes <= 0) continue;  // some systems do not say
     if (cache.level > level) bytes = 0;  // caches of one level may differ in size
     level = cache.level;
     bytes += cache.size_bytes * std::max(cache.instances, 1);

@@ -197,7 +197,7 @@ class CpuLadder final : public DeviceLadder {
       }
     }
     if (settings.cold && !flusher_) {
-      flusher_.emplace(device_.threads(), last_level_cache_bytes(device_.info()));
+      flusher_.emplace(device_, last_level_cache_bytes(device_.info()));
     }
     return std::make_unique<CpuSite>(ctx, device_, std::move(rungs), settings,
                                      flusher_ ? &*flusher_ : nullptr);

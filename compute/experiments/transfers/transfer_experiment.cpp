@@ -144,8 +144,7 @@ class TransferSweep final : public Experiment {
     if (series.mover == TransferMover::Threads && request_.cache == CacheState::Cold) {
       DeviceContext& to = ctx.machine().at(series.to);
       settings.flusher =
-          &flushers_.try_emplace(series.to, to.threads(), last_level_cache_bytes(to.info()))
-               .first->second;
+          &flushers_.try_emplace(series.to, to, last_level_cache_bytes(to.info())).first->second;
     }
     return settings;
   }

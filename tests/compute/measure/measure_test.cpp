@@ -159,9 +159,10 @@ TEST(Measurement, SupportsCustomClocks) {
 }
 
 TEST(CacheFlusher, RunsUntimedBeforeEachRepetition) {
-  ThreadPool pool({0, 0});
-  CacheFlusher flusher(pool, 1 * kMiB);
-  EXPECT_EQ(flusher.bytes(), 16 * kMiB);  // at least 8 MiB per thread
+  Machine machine;
+  DeviceContext& device = machine.at(cpu());
+  CacheFlusher flusher(device, 1 * kMiB);
+  EXPECT_EQ(flusher.bytes(), 8 * kMiB * device.threads().size()) << "at least 8 MiB per thread";
   FakeClock clock;
   int calls = 0;
   const auto body = [&] {
@@ -182,6 +183,8 @@ TEST(CacheFlusher, FindsTheLastLevel) {
   info.caches.pop_back();
   info.caches.pop_back();
   EXPECT_EQ(last_level_cache_bytes(info), 96 * kKiB);
+  info.caches = {{2, 0, 4, 64}};
+  EXPECT_EQ(last_level_cache_bytes(info), 32 * kMiB) << "a size that the system does not say";
 }
 
 TEST(CacheFlusher, AddsLastLevelCachesOfDifferentSizes) {

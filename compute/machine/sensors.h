@@ -23,8 +23,8 @@ std::map<int, CoreTicks> read_core_ticks(const std::string& root);
 // /proc/cpuinfo. Cores without a value are omitted.
 std::map<int, double> read_clocks_mhz(const std::string& root, const std::vector<int>& cores);
 
-// Whether the processor belongs to a virtual machine: the clocks that it reports are nominal, and
-// the host may run the cores at others.
+// Whether an x86-64 processor belongs to a virtual machine: the clocks that it reports are nominal,
+// and the host may run the cores at others. Other processors do not say; they count as real.
 bool is_virtual_machine(const std::string& root = "/");
 
 // Returns the files that hold the CPU's temperature in thousandths of a degree.

@@ -22,8 +22,8 @@ namespace lab {
 namespace {
 
 constexpr int kRounds = 3;
-constexpr int kQuickRounds = 10;  // if the fastest takes less than kQuick_s
-constexpr double kQuick_s = 1e-3;
+constexpr int kQuickRounds = 10;   // if the fastest takes less than kQuick_s
+constexpr double kQuick_s = 1e-3;  // of each thread
 // Noise cannot make up for this factor.
 constexpr double kFarBehind = 1.5;
 
@@ -126,7 +126,8 @@ std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm
   std::vector<double> best_s(algorithms.size(), std::numeric_limits<double>::infinity());
   double leader_s = 0;
   for (int round = 0; !stop.stop_requested(); ++round) {
-    if (round >= (leader_s < kQuick_s ? kQuickRounds : kRounds)) break;
+    const bool quick = leader_s < kQuick_s * pool.size();
+    if (round >= (quick ? kQuickRounds : kRounds)) break;
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
       if (round > 0 && best_s[i] > kFarBehind * leader_s) continue;
       clock.start();

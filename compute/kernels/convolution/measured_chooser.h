@@ -13,9 +13,9 @@ namespace lab {
 
 // Returns the seconds that each algorithm takes for the case, on random data: the minimum over a
 // few interleaved runs after one untimed warm-up. An algorithm far behind the fastest is not run
-// again. A run's time is the CPU time of its busiest thread, which excludes time taken by other
-// programs. All algorithms must support the case. Once `stop` is requested, returns early with
-// meaningless values. Throws std::bad_alloc.
+// again. A run's time is the CPU time of all threads together, which excludes time taken by other
+// programs and does not depend on which thread computed what. All algorithms must support the case.
+// Once `stop` is requested, returns early with meaningless values. Throws std::bad_alloc.
 std::vector<double> time_algorithms(const std::vector<const ConvolutionAlgorithm*>& algorithms,
                                     const ConvolutionCase& c, ThreadPool& pool,
                                     const std::stop_token& stop);

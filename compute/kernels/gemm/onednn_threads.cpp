@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
+#include <numeric>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -58,14 +61,17 @@ void set_onednn_threads(int threads) {
 }
 
 // libgomp's threads spin only while there are no more of them than processors, so one more team for
-// all processors, asleep, is enough. The caller may be pinned to one processor, so processors are
-// counted without OpenMP.
+// all processors that this process may use, asleep, is enough. The caller may be pinned to one
+// processor, so the team's thread first takes all that the system lets it have.
 struct QuietOnednnThreads::IdleTeam {
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ready = false;
   std::jthread leader{[this](const std::stop_token& stop) {
-    run_team(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), [] {});
+    std::vector<int> all(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_CONF)));
+    std::iota(all.begin(), all.end(), 0);
+    set_thread_affinity(all);
+    run_team(static_cast<int>(std::max<std::size_t>(1, thread_affinity().size())), [] {});
     std::unique_lock lock(mutex);
     ready = true;
     changed.notify_all();

@@ -109,8 +109,9 @@ int follow_window(const WindowOptions& options, Console& console, Interrupt& int
                       interrupt, ranks);
       lab.run(request, *printer);
     } catch (const Error& e) {
-      // Rank 0 shows the error; the next training may succeed.
-      ranks.fail(e.code(), e.what());
+      // Rank 0 shows the error; the next training may succeed. A training that the user stops there
+      // is no failure of this rank.
+      if (e.code() != Errc::Cancelled || interrupt.requested()) ranks.fail(e.code(), e.what());
       if (e.code() != Errc::Cancelled && !session.failure_elsewhere()) {
         console.message(rank_prefix(ranks) + e.what());
       }

@@ -14,6 +14,7 @@ class SingleSession final : public RankSession {
   const std::vector<int>& host_ranks() const override { return host_ranks_; }
   void lead(std::string_view) override {}
   std::optional<std::string> follow(const RankWait&) override { return {}; }
+  void forget_failures() override {}
   std::optional<Error> failure_elsewhere() const override { return {}; }
   std::optional<Error> close(int, const RankWait&) override { return {}; }
 

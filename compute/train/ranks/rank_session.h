@@ -30,6 +30,9 @@ class RankSession {
   // Throws Error(Network) if a rank has died, Error(Cancelled) as `wait` requests.
   virtual std::optional<std::string> follow(const RankWait& wait) = 0;
 
+  // Rank 0, after jobs whose failures it has shown: a later close() does not return them.
+  virtual void forget_failures() = 0;
+
   // The failure that another rank announced in this round, if this rank has seen it.
   virtual std::optional<Error> failure_elsewhere() const = 0;
 

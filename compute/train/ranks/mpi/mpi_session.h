@@ -21,6 +21,7 @@ class MpiSession final : public RankSession {
   const std::vector<int>& host_ranks() const override { return host_ranks_; }
   void lead(std::string_view request) override;
   std::optional<std::string> follow(const RankWait& wait) override;
+  void forget_failures() override { group_->begin_round(group_->round() + 1); }
   std::optional<Error> failure_elsewhere() const override { return group_->failure_elsewhere(); }
   std::optional<Error> close(int status, const RankWait& wait) override;
 

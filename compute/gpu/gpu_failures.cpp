@@ -27,6 +27,11 @@ bool runs(std::string_view architecture, int major, int minor) {
   return (kind != "virtual" && same_major) || (kind != "real" && number <= gpu);
 }
 
+// From 9.0 on, kernels use instructions that only code for one architecture may have.
+std::string build_option(int major, int minor) {
+  return fmt::format("-DLAB_CUDA_ARCHITECTURES={}{}{}", major, minor, major >= 9 ? "a-real" : "");
+}
+
 }  // namespace
 
 Error gpu_out_of_memory(Device device, std::int64_t asked_bytes, const GpuMemory& memory) {
@@ -82,10 +87,15 @@ std::string no_gpu_code(int major, int minor) {
     return trf("the lab's kernels need compute capability {}.0 or later; the GPU has {}.{}",
                kOldestGpuCode, major, minor);
   }
+  return trf("this build has no code for compute capability {}.{}; build it with {}", major, minor,
+             build_option(major, minor));
+}
+
+std::string unusable_ptx(int major, int minor) {
   return trf(
-      "this build has no code for compute capability {0}.{1}; build it with "
-      "-DLAB_CUDA_ARCHITECTURES={0}{1}",
-      major, minor);
+      "the driver is too old to compile this build's portable code (PTX) for compute capability "
+      "{}.{}; update the driver, or build with {}",
+      major, minor, build_option(major, minor));
 }
 
 GpuSelection select_gpus(int count, std::string_view architectures,

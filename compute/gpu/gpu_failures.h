@@ -53,6 +53,8 @@ inline constexpr int kOldestGpuCode = 8;
 // "this build has no code for compute capability 8.6; build it with -DLAB_CUDA_ARCHITECTURES=86",
 // or, for a GPU that is too old, that no build supports it.
 std::string no_gpu_code(int major, int minor);
+// Why the driver cannot run code that has_gpu_code() found as PTX only.
+std::string unusable_ptx(int major, int minor);
 
 // The GPUs of a driver: those that the backend can use, and the others with the reason.
 struct GpuSelection {

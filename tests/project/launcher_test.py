@@ -18,7 +18,12 @@ touch build/release/build.ninja
 for word; do
   if [[ $word == -D*=* ]]; then echo "${word#-D}" | sed 's/=/:STRING=/'; fi
 done >build/release/CMakeCache.txt
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >>build/release/CMakeCache.txt
 """
+
+
+# What nvcc --version prints.
+RELEASE = 'echo "Cuda compilation tools, release {0}, V{0}.41"'
 
 
 class Launcher(unittest.TestCase):
@@ -33,10 +38,12 @@ class Launcher(unittest.TestCase):
 
     def configured(self, **variables):
         """The options of each CMake configuration that `./lab version` runs."""
-        ours = ("CI", "LAB_PRESET", "LAB_CUDA", "LAB_CUDA_ARCHITECTURES")
+        ours = ("CI", "CUDACXX", "LAB_PRESET", "LAB_CUDA", "LAB_CUDA_ARCHITECTURES")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
         environment |= {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LAB_SKIP_PACKAGES": "1",
                         "LAB_PCI_DEVICES": str(self.folder / "pci"),
+                        "LAB_WSL_DEVICE": str(self.folder / "dxg"),
+                        "LAB_CUDA_ROOT": str(self.folder / "cuda"),
                         "LAB_DEVICE_TREE": str(self.folder / "tree")}
         asked = self.folder / "configured"
         asked.unlink(missing_ok=True)
@@ -112,6 +119,33 @@ done""")
         self.assertEqual(self.configured(), [options("OFF")])
         (tree / "compatible").write_bytes(b"nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0")
         self.assertEqual(self.configured(), [options("ON")])
+
+    def test_cuda_is_on_in_wsl(self):
+        (self.folder / "dxg").touch()
+        self.assertEqual(self.configured(), [options("ON")])
+
+    def test_nvcc_is_found_in_nvidias_folders(self):
+        self.plug_in("0000:01:00.0", "0x10de", "0x030200")
+        nvcc = self.folder / "bin/nvcc"
+        nvcc.unlink()
+        path = f"{self.folder}/bin:/usr/bin:/bin"  # without a real one
+        self.assertEqual(self.configured(PATH=path), [options("OFF")])
+        write_program(self.folder / "cuda/cuda-12.9/bin/nvcc", RELEASE.format("12.9"))
+        self.assertEqual(self.configured(PATH=path), [options("ON")])
+
+    def test_cuda_is_off_with_an_old_nvcc(self):
+        self.plug_in("0000:01:00.0", "0x10de", "0x030200")
+        write_program(self.folder / "bin/nvcc", RELEASE.format("12.4"))
+        self.assertEqual(self.configured(), [options("OFF")])
+        write_program(self.folder / "cuda/cuda-12.10/bin/nvcc", RELEASE.format("12.10"))
+        self.assertEqual(self.configured(), [options("ON")])
+
+    def test_a_moved_tree_is_configured_anew(self):
+        self.assertEqual(self.configured(), [options("OFF")])
+        cache = self.folder / "build/release/CMakeCache.txt"
+        cache.write_text(cache.read_text().replace(f"={self.folder}", "=/elsewhere"))
+        self.assertEqual(self.configured(), [options("OFF")])
+        self.assertEqual(self.configured(), [])
 
     def test_ci_treats_warnings_as_errors(self):
         self.assertEqual(self.configured(CI="true"), [options("OFF", werror="ON")])

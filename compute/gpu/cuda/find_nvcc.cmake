@@ -11,3 +11,22 @@ function(lab_find_cuda_12 result root)
     endif()
   endforeach()
 endfunction()
+
+# Sets `result` to the architectures, but 90-virtual, which the driver compiles further, in place of
+# those that `compiler` does not know.
+function(lab_known_cuda_architectures result compiler architectures)
+  execute_process(COMMAND ${compiler} --list-gpu-code OUTPUT_VARIABLE told ERROR_QUIET
+                  RESULT_VARIABLE failed TIMEOUT 20)
+  set(known "")
+  foreach(architecture IN LISTS architectures)
+    string(REGEX MATCH "^[0-9]+" number ${architecture})
+    if(failed OR told MATCHES "sm_${number}[^0-9]")
+      list(APPEND known ${architecture})
+    else()
+      message(STATUS "${compiler} does not know ${architecture}: compiling PTX for that GPU")
+      list(APPEND known 90-virtual)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES known)
+  set(${result} "${known}" PARENT_SCOPE)
+endfunction()

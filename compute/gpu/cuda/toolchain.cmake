@@ -1,5 +1,6 @@
 # Enables nvcc and selects its target architectures. Included from the top-level list file, because
 # enable_language must be called there.
+include(${CMAKE_CURRENT_LIST_DIR}/find_nvcc.cmake)
 
 # Sets `result` to the architectures of the local GPUs, "90a-real;120a-real"; empty if there are
 # none. From 9.0 on, each has architecture-specific instructions, selected by the suffix a.
@@ -44,6 +45,15 @@ set(LAB_CUDA_ARCHITECTURES "" CACHE STRING
 set(LAB_CUDA_ARCHITECTURES_USED "${LAB_CUDA_ARCHITECTURES}")
 if(NOT LAB_CUDA_ARCHITECTURES_USED)
   lab_local_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED)
+  if(CMAKE_CUDA_COMPILER)
+    set(LAB_NVCC ${CMAKE_CUDA_COMPILER})
+  elseif(DEFINED ENV{CUDACXX})
+    set(LAB_NVCC $ENV{CUDACXX})
+  else()
+    set(LAB_NVCC nvcc)
+  endif()
+  lab_known_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED ${LAB_NVCC}
+                               "${LAB_CUDA_ARCHITECTURES_USED}")
 endif()
 if(NOT LAB_CUDA_ARCHITECTURES_USED)
   set(LAB_CUDA_ARCHITECTURES_USED 80-real 90a-real 90-virtual)
@@ -55,6 +65,11 @@ if(LAB_CCACHE_NVCC AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${LAB_CCACHE_NVCC})
 endif()
 enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.5)
+  message(FATAL_ERROR "The CUDA backend needs CUDA 12.5 or later, but ${CMAKE_CUDA_COMPILER} is of "
+                      "${CMAKE_CUDA_COMPILER_VERSION}; set CUDACXX to a later nvcc, or build "
+                      "without CUDA: -DLAB_CUDA=OFF")
+endif()
 if(LAB_TESTS)  # which read the reports
   list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/report_registers)
 endif()

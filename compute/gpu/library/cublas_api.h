@@ -3,8 +3,18 @@
 //
 // Source  cuBLAS 13.1, <cublas_api.h>, <library_types.h>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace lab::library {
+
+// The names of "libcublas" or "libcublasLt" for a build with that CUDA, its own version first: the
+// driver may be too old for a later one, which loads nevertheless.
+inline std::vector<std::string> blas_names(const std::string& library, int cuda_major) {
+  const int other = cuda_major == 12 ? 13 : 12;
+  return {library + ".so." + std::to_string(cuda_major), library + ".so." + std::to_string(other),
+          library + ".so"};
+}
 
 struct CublasContext;        // opaque; a handle points to it
 using CublasStream = void*;  // a cudaStream_t

@@ -11,7 +11,7 @@ namespace lab::library {
 // Names or paths; the first that loads is used.
 struct LibraryFiles {
   std::vector<std::string> cudnn = {"libcudnn.so.9", "libcudnn.so"};
-  std::vector<std::string> cublas = {"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
+  std::vector<std::string> cublas;  // see blas_names()
 };
 
 struct LayerLibraries {
@@ -22,6 +22,6 @@ struct LayerLibraries {
 
 // Throws Error(Unsupported) naming the library, the reason and the way out if one of them cannot be
 // opened, lacks a function or has an unsupported version. An opened library is never unloaded.
-LayerLibraries open_layer_libraries(const LibraryFiles& files = {});
+LayerLibraries open_layer_libraries(const LibraryFiles& files);
 
 }  // namespace lab::library

@@ -73,6 +73,10 @@ void CudaContext::check(cudaError_t status, const char* call) const {
     throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),
                                                no_gpu_code(compute_major_, compute_minor_)));
   }
+  if (status == cudaErrorUnsupportedPtxVersion) {
+    throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),
+                                               unusable_ptx(compute_major_, compute_minor_)));
+  }
   throw gpu_failure(device_, call, describe(status));
 }
 

@@ -1,5 +1,8 @@
 #include "compute/gpu/cuda/device/handles.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 
 #include "compute/core/units.h"
@@ -8,8 +11,10 @@ namespace lab::cuda {
 namespace {
 
 // The pool's release threshold. Unused memory up to this size is kept across synchronisations for
-// the next step of a job; it is also the most that other programs lose to it.
-constexpr std::uint64_t kKeptBytes = 2 * static_cast<std::uint64_t>(kGiB);
+// the next step of a job; it is also the most that other programs lose to it. Less on a small GPU.
+std::uint64_t kept_bytes(std::size_t total_bytes) {
+  return std::min<std::uint64_t>(2 * static_cast<std::uint64_t>(kGiB), total_bytes / 8);
+}
 
 }  // namespace
 
@@ -110,7 +115,9 @@ MemoryPool::MemoryPool(const CudaContext& gpu, bool has_pools) : gpu_(gpu) {
   wanted.location.type = cudaMemLocationTypeDevice;
   wanted.location.id = gpu_.ordinal();
   gpu_.check(cudaMemPoolCreate(&pool_, &wanted), "cudaMemPoolCreate");
-  std::uint64_t kept = kKeptBytes;
+  std::size_t free_bytes = 0, total_bytes = 0;
+  gpu_.check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  std::uint64_t kept = kept_bytes(total_bytes);
   gpu_.check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
              "cudaMemPoolSetAttribute");
 }

@@ -32,7 +32,9 @@ class CudaHost final : public library::LibraryHost {
 
 std::unique_ptr<GpuLayers> make_library_layers(const CudaContext& gpu, const GpuProperties& facts,
                                                GpuLayers& own) {
-  return std::make_unique<library::LibraryLayers>(library::open_layer_libraries(),
+  library::LibraryFiles files;
+  files.cublas = library::blas_names("libcublas", CUDART_VERSION / 1000);
+  return std::make_unique<library::LibraryLayers>(library::open_layer_libraries(files),
                                                   std::make_unique<CudaHost>(gpu), own,
                                                   facts.memory_bytes / kWorkspaceShare);
 }

@@ -35,7 +35,11 @@ std::optional<PeakCode> peak_of(Precision precision, const GpuProperties& gpu) {
   if (gpu.compute_major == 9 && gpu.compute_minor == 0) {
     return tf32 ? wgmma_tf32_peak() : wgmma_bf16_peak();
   }
-  if (gpu.compute_major < 8) return std::nullopt;
+  // The tensor cores of data-centre GPUs after Hopper have instructions of their own (tcgen05),
+  // beside which mma.sync is no peak.
+  if (gpu.compute_major < 8 || gpu.compute_major == 10 || gpu.compute_major == 11) {
+    return std::nullopt;
+  }
   if (tf32) return peak_code<tf32_peak_kernel, kPeakThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 8);
   return peak_code<bf16_peak_kernel, kPeakThreads, kMmaBlocks>(kMmas * 2 * 16 * 8 * 16);
 }

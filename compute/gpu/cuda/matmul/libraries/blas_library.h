@@ -15,6 +15,7 @@
 #include "compute/core/error.h"
 #include "compute/gpu/cuda/matmul/libraries/library_gpu.h"
 #include "compute/gpu/dynamic_library.h"
+#include "compute/gpu/library/cublas_api.h"
 #include "compute/gpu/library/library_environment.h"
 
 namespace lab::cuda {

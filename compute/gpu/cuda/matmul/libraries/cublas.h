@@ -28,8 +28,8 @@ class Cublas {
   explicit Cublas(const CudaContext& gpu);
   // `files`: names or paths of the library; the first that loads is used.
   explicit Cublas(std::unique_ptr<LibraryGpu> gpu,
-                  std::vector<std::string> files = {"libcublas.so.13", "libcublas.so.12",
-                                                    "libcublas.so"});
+                  std::vector<std::string> files = library::blas_names("libcublas",
+                                                                       CUDART_VERSION / 1000));
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;

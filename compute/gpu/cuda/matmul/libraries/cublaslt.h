@@ -23,8 +23,8 @@ class CublasLt {
   explicit CublasLt(const CudaContext& gpu);
   // `files`: names or paths of the library; the first that loads is used.
   explicit CublasLt(std::unique_ptr<LibraryGpu> gpu,
-                    std::vector<std::string> files = {"libcublasLt.so.13", "libcublasLt.so.12",
-                                                      "libcublasLt.so"});
+                    std::vector<std::string> files = library::blas_names("libcublasLt",
+                                                                         CUDART_VERSION / 1000));
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
 

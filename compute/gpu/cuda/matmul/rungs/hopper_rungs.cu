@@ -3,6 +3,8 @@
 #include <cudaTypedefs.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <new>
 #include <type_traits>
 
@@ -93,20 +95,22 @@ cudaError_t clear(const GpuProduct& product, cudaStream_t stream) {
 
 // The word that receives the note of a wait that timed out; null if it cannot be allocated. It
 // lives as long as the process, because kernels may outlive every owner.
-std::uint32_t* host_note() {
-  static std::uint32_t* const kNote = [] {
-    void* memory = nullptr;
-    const auto status = cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable);
-    if (status != cudaSuccess) return static_cast<std::uint32_t*>(nullptr);
-    return new (memory) std::uint32_t(0);
-  }();
-  return kNote;
+std::atomic<std::uint32_t*> host_note = nullptr;
+
+cudaError_t make_host_note() {
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  if (host_note != nullptr) return cudaSuccess;
+  void* memory = nullptr;
+  const auto status = cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable);
+  if (status == cudaSuccess) host_note = new (memory) std::uint32_t(0);
+  return status;
 }
 
 // Page-locked memory has the same address on the host and on every GPU.
 cudaError_t set_wait_note() {
-  std::uint32_t* const note = host_note();
-  if (note == nullptr) return cudaErrorMemoryAllocation;
+  if (const auto status = make_host_note(); status != cudaSuccess) return status;
+  std::uint32_t* const note = host_note;
   return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
 }
 
@@ -157,7 +161,7 @@ cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaS
 }
 
 std::string describe_stall() {
-  const volatile std::uint32_t* const note = host_note();
+  const volatile std::uint32_t* const note = host_note;
   return note == nullptr ? std::string() : describe_stalled_wait(*note);
 }
 

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "app/headless/table.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
@@ -65,8 +66,9 @@ std::string progress_text(double done, std::string_view what, std::optional<doub
   std::string text = fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kCells - filled,
                                  share * 100, what);
   if (left_s) text += "  " + trf("{} left", format_seconds(*left_s));
-  if (static_cast<int>(text.size()) > width) {
-    text.resize(static_cast<std::size_t>(std::max(0, width)));
+  while (display_width(text) > std::max(0, width)) {  // cut off whole characters
+    while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.pop_back();
+    text.pop_back();
   }
   return text;
 }

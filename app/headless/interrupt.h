@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl-C and SIGTERM as a flag to poll: the first signal is a request, the second ends the program.
+// Ctrl-C, SIGTERM and, unless nohup has it ignored, SIGHUP as a flag to poll: the first signal is a
+// request, the second ends the program.
 
 namespace lab::app {
 
@@ -17,11 +18,15 @@ class Interrupt {
   // Waits up to `seconds` for a signal; returns requested().
   bool wait(double seconds);
 
+  // Waits for a signal or until `input` can be read; returns requested().
+  bool wait_for_input(int input);
+
   // Returns true if SIGCONT has arrived since the last call. A launcher sends it before SIGTERM.
   bool take_continued();
 
  private:
   int descriptor_ = -1;
+  bool hang_ups_end_it_ = false;
   bool requested_ = false;
 };
 

@@ -56,7 +56,8 @@ int cpu_devices_of(const LessonOptions& options, const StartLesson& request,
 }
 
 // Asks the lesson's question on a terminal; an empty line skips it.
-std::optional<std::string> ask(Console& console, const LessonQuestion& question) {
+std::optional<std::string> ask(Console& console, Interrupt& interrupt,
+                               const LessonQuestion& question) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return {};
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     console.line(fmt::format("    {}  {}", i + 1, tr(question.choices[i])));
@@ -65,6 +66,7 @@ std::optional<std::string> ask(Console& console, const LessonQuestion& question)
     console.line(question.unit.empty() || !question.choices.empty()
                      ? fmt::format("  {}", tr("Your guess (Enter to skip):"))
                      : "  " + trf("Your guess in {} (Enter to skip):", question.unit));
+    if (interrupt.wait_for_input(STDIN_FILENO)) throw Error(Errc::Cancelled, tr("cancelled"));
     std::string text;
     if (!std::getline(std::cin, text) || text.empty()) return {};
     try {
@@ -138,7 +140,8 @@ void run_lesson(LessonRun& run, StartLesson request, const LessonInfo& lesson) {
   if (request.guess) parse_answer(lesson.question, *request.guess);
   if (!options.json && run.leads()) {
     introduce(run.console, lesson, request.vary);
-    if (!request.guess && !options.all) request.guess = ask(run.console, lesson.question);
+    if (!request.guess && !options.all)
+      request.guess = ask(run.console, run.interrupt, lesson.question);
   }
   const JobCommand command = request;
   HeadlessLab lab({.cpu_devices = cpu_devices_of(options, request, lesson),

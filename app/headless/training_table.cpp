@@ -222,6 +222,7 @@ class TrainingTable final : public Printer {
     if (show_common(console_, payload)) return;
     if (const auto* started = std::get_if<TrainingStarted>(&payload)) {
       timed_ = std::ranges::all_of(started->request.devices, is_timed);
+      resumed_ = !started->request.resume_dir.empty();
       show_start(*started);
     } else if (const auto* epoch = std::get_if<EpochDone>(&payload)) {
       show_epoch(*epoch);
@@ -276,8 +277,9 @@ class TrainingTable final : public Printer {
                : trf("{} steps in {} on {}", d.steps, format_seconds(d.seconds), device_summary(d));
     console_.line(d.test_acc ? trf("test accuracy {}, {}", accuracy(d.test_acc), steps) : steps);
     if (d.reached_s) {
-      console_.line(
-          trf("accuracy reached after {}, evaluations included", format_seconds(*d.reached_s)));
+      const std::string time = format_seconds(*d.reached_s);
+      console_.line(resumed_ ? trf("accuracy reached {} after resuming, evaluations included", time)
+                             : trf("accuracy reached after {}, evaluations included", time));
     }
     if (d.devices.size() > 1 && timed_) console_.line(split_text(d));
     if (!d.saved_file.empty()) console_.line(trf("weights saved to {}", d.saved_file));
@@ -287,6 +289,7 @@ class TrainingTable final : public Printer {
   Console& console_;
   bool header_shown_ = false;
   bool timed_ = true;
+  bool resumed_ = false;
   std::optional<TrainingProfile> profile_;  // the latest
   const TableLayout layout_{{{LAB_TEXT("epoch"), 5, true},
                              {LAB_TEXT("train loss"), 10, true},

@@ -54,8 +54,8 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& folder,
 // damaged, altered or missing; Error(Unsupported) for one of a later version;
 // Error(InvalidArgument) naming the option and both values if `request`, which must be complete,
 // would train something else (model, data, batch, order, seed, rates, momentum, weight decay). On
-// an error, network and optimizer are unchanged. Devices, shares, kernels, epochs and steps may
-// differ.
+// an error, network and optimizer are unchanged. Devices, shares, kernels, steps and, unless the
+// learning rate falls with them, epochs may differ.
 ResumedTraining load_checkpoint(const std::filesystem::path& folder, const StartTraining& request,
                                 nn::Network& network, nn::Sgd& sgd);
 

@@ -108,6 +108,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
                                 const nn::PassOptions& options, bool stop_after_epoch) {
   // Here, an error leaves the state after the previous step.
   if (std::exchange(shares_due_, false)) take_measured_shares(loader.batch_size(0));
+  if (recording_) record(true);  // of the devices that take part now
   divide(loader.batch_size(step));
   grow_replicas(images_);
   if (reducer_) {

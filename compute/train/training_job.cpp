@@ -75,7 +75,8 @@ struct Prepared {
 };
 
 // The first process reads the files and sends the state to the others.
-ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankGroup& ranks) {
+ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RunContext& ctx) {
+  RankGroup& ranks = ctx.ranks();
   ResumedTraining resumed;
   if (ranks.rank() == 0) {
     if (!request.init_file.empty()) nn::load_network(trainer.network(), request.init_file);
@@ -84,7 +85,8 @@ ResumedTraining load_state(const StartTraining& request, Trainer& trainer, RankG
     }
   }
   trainer.send_state();
-  ranks.broadcast(std::as_writable_bytes(std::span(&resumed.position, 1)), 0, {});
+  ranks.broadcast(std::as_writable_bytes(std::span(&resumed.position, 1)), 0,
+                  {.stop = ctx.stop_token()});
   return resumed;
 }
 
@@ -112,18 +114,19 @@ void warn_of_shared_gpus(const Prepared& prepared, RunContext& ctx) {
     if (device->gpu() != nullptr)
       mine.push_back({device->device(), device->gpu()->facts().pci_bus_id});
   }
-  std::string shared = shared_gpus(mine, ctx.ranks(), {});
+  std::string shared = shared_gpus(mine, ctx.ranks(), {.stop = ctx.stop_token()});
   if (shared.empty() || ctx.ranks().rank() != 0) return;
   ctx.emit(LogLine{Severity::Warning, std::move(shared)});
 }
 
 // All processes must have read the same images; otherwise the sums would be meaningless.
-void compare_data(const Dataset& data, RankGroup& ranks) {
+void compare_data(const Dataset& data, RunContext& ctx) {
+  RankGroup& ranks = ctx.ranks();
   const std::string mine =
       fmt::format("{} training and {} test images ({:.12}, {:.12})", data.train.count,
                   data.test.count, sha256_hex(data.train.pixels) + sha256_hex(data.train.labels),
                   sha256_hex(data.test.pixels) + sha256_hex(data.test.labels));
-  const auto all = ranks.all_gather(std::as_bytes(std::span(mine)), {});
+  const auto all = ranks.all_gather(std::as_bytes(std::span(mine)), {.stop = ctx.stop_token()});
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
     const auto text = [&](std::size_t r) {
@@ -138,9 +141,11 @@ void compare_data(const Dataset& data, RankGroup& ranks) {
 
 }  // namespace
 
-// Without steps (`--steps 0 --save FILE` writes the initial weights) only whitening needs data.
+// Without steps (`--steps 0 --save FILE` writes the initial weights) only whitening needs data, and
+// a checkpoint whose epoch may have to be evaluated.
 Dataset load_training_data(const StartTraining& request, RunContext& ctx) {
-  if (request.steps == 0 && !whitens_first_layer(request)) return {};
+  const bool idle = request.steps == 0 && request.resume_dir.empty();
+  if (idle && !whitens_first_layer(request)) return {};
   if (request.data == DataSource::FashionMnist) return load_fashion_mnist(request.data_dir);
   return make_synthetic_garments(request.synthetic_train, request.synthetic_test, request.seed,
                                  [&](double done) {
@@ -163,10 +168,10 @@ void run_training(const StartTraining& request, RunContext& ctx, const TrainingS
   Trainer& trainer = *prepared.trainer;
   report_kernels(request, trainer, ctx);
   warn_of_shared_gpus(prepared, ctx);
-  ResumedTraining resumed = load_state(request, trainer, ranks);
+  ResumedTraining resumed = load_state(request, trainer, ctx);
   if (ranks.single()) ctx.throw_if_cancelled();
   const Dataset& images = data();
-  if (!ranks.single()) compare_data(images, ranks);
+  if (!ranks.single()) compare_data(images, ctx);
   if (request.first_layer == FirstLayer::Whitened) {
     // Files of weights are given to the first process alone.
     if (ranks.rank() == 0 && whitens_first_layer(request)) {
@@ -225,6 +230,7 @@ void probe_training(const StartTraining& request, RunContext& ctx, const Trainin
     if (monotonic_s() > end_s) break;
   }
   while (trainer.queued() > 0) trainer.finish_step();
+  trainer.evaluate(data.test, pass);  // warm-up: a GPU's copies and kernels
   const double test_s = monotonic_s();
   trainer.evaluate(data.test, pass);
   const double images = static_cast<double>(request.batch);

@@ -121,12 +121,14 @@ void TrainingRun::start_profile() {
   if (!request_.profile || !reports() || at_.steps >= total_steps_) return;
   DeviceContext& device = trainer_.network().device();
   ctx_.progress(0, tr("measuring peak performance"));
+  const double begin_s = monotonic_s();
   const MeasureOptions options{.budget_s = kPeakBudget_s,
                                .cancelled = [this] { return ctx_.stop_token().stop_requested(); }};
   const PeakSample peak =
       device.gpu() == nullptr
           ? measure_peak(device.device(), &device.threads(), options, request_.dtype)
           : measure_gpu_peak(device, request_.dtype, options).value_or(PeakSample{});
+  clock_.leave_out(monotonic_s() - begin_s);  // no part of the training
   ProfileSetup setup{.device = device.device(),
                      .devices = static_cast<int>(trainer_.devices().size()),
                      .kernels = {request_.kernels},
@@ -494,6 +496,10 @@ void TrainingRun::save_if_due() {
 void TrainingRun::save_checkpoint() {
   if (saved_at_ == at_.steps) return;
   trainer_.gather_state();  // collective, regardless of the process that writes
+  write_gathered();
+}
+
+void TrainingRun::write_gathered() {
   saved_at_ = at_.steps;
   if (!reports() || request_.checkpoint_dir.empty()) return;
   write_checkpoint();
@@ -531,12 +537,15 @@ void TrainingRun::save_last_checkpoint() {
   }
 }
 
+// A disk that is too full for a checkpoint may have room for the weights.
 void TrainingRun::finish() {
-  save_checkpoint();
+  const bool saved = saved_at_ == at_.steps;
+  if (!saved) trainer_.gather_state();
   if (reports() && !request_.save_file.empty()) {
     require_finite_state();
     nn::save_network(trainer_.network(), request_.save_file);
   }
+  if (!saved) write_gathered();
   write_trace();
   if (profile_) report_profile();
   ctx_.progress(1, trf("{} steps", at_.steps));

@@ -101,6 +101,7 @@ class TrainingRun {
   void evaluate(std::int64_t epoch);
   void save_if_due();
   void save_checkpoint();
+  void write_gathered();
   void write_checkpoint();
   std::int64_t next_step() const { return at_.steps + queued(); }
   std::int64_t queued() const { return static_cast<std::int64_t>(trainer_.queued()); }

@@ -15,9 +15,10 @@ namespace lab {
 namespace {
 
 // Throws Error(InvalidArgument) unless all ranks were started with equivalent requests.
-void compare_requests(const StartTraining& mine, RankGroup& ranks) {
+void compare_requests(const StartTraining& mine, RunContext& ctx) {
+  RankGroup& ranks = ctx.ranks();
   const std::string text = to_json(mine);
-  const auto all = ranks.all_gather(std::as_bytes(std::span(text)), {});
+  const auto all = ranks.all_gather(std::as_bytes(std::span(text)), {.stop = ctx.stop_token()});
   const auto request_of = [&](std::size_t rank) {
     return training_from_json({reinterpret_cast<const char*>(all[rank].data()), all[rank].size()});
   };
@@ -60,7 +61,7 @@ class TrainingExperiment final : public Experiment {
     if (request.probe) {
       return probe_training(request, ctx, [&](Payload payload) { ctx.emit(std::move(payload)); });
     }
-    if (!ctx.ranks().single()) compare_requests(request, ctx.ranks());
+    if (!ctx.ranks().single()) compare_requests(request, ctx);
     std::optional<Dataset> data;
     run_training(
         request, ctx, [&](Payload payload) { ctx.emit(std::move(payload)); },

@@ -239,6 +239,32 @@ TEST(Training, KeepsOnlyResumableCheckpoints) {
   EXPECT_TRUE(std::filesystem::is_empty(request.checkpoint_dir)) << "the first update overflows";
 }
 
+// `--resume DIR --steps 0 --save FILE` exports a checkpoint's weights, here from within an epoch.
+TEST(Training, EvaluatesACheckpointWithoutSteps) {
+  const test::TempDir dir;
+  StartTraining request = small_request();
+  request.model = "mlp";
+  request.checkpoint_dir = (dir.path() / "checkpoints").string();
+  request.steps = 2;
+  const auto accuracy = [&] {
+    test::Probe probe;
+    probe.run(*make_training_experiment(request));
+    return probe.all<TrainingDone>().at(0).test_acc.value_or(-1);
+  };
+  const double trained = accuracy();
+  request.resume_dir = request.checkpoint_dir;
+  request.steps = 0;
+  EXPECT_EQ(accuracy(), trained);
+  EXPECT_GE(trained, 0);
+  request.steps.reset();
+  test::Probe rest;
+  rest.run(*make_training_experiment(request));
+  const auto steps = rest.all<StepDone>();
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(steps.front().step, 3) << "the rest of the epoch is not skipped";
+  EXPECT_EQ(steps.front().epoch, 1);
+}
+
 // Cancels at any moment, including within a step that has already changed the running statistics.
 TEST(Training, ResumesACancelledRunBitForBit) {
   const test::TempDir dir;

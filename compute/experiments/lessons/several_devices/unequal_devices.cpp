@@ -264,8 +264,8 @@ void weigh_links(LessonStage& stage, double saved_s) {
   }
   if (stage.machine().num_gpus() > 0) {
     stage.observe(tr("a GPU with the CPU"),
-                  tr("not measured: the lab trains on CPU devices only; divide by both speeds in "
-                     "the same way"));
+                  tr("not measured here; train with --devices cuda:0,cpu:0 --shares auto, which "
+                     "divides by both speeds in the same way"));
   }
 }
 

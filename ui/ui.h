@@ -103,6 +103,7 @@ struct Ui {
   float scale = 1;
   double time_s = 0;             // lab time of this frame
   bool wants_animation = false;  // set by easing widgets to request the next frame
+  bool popup_open = false;       // in the previous frame: a list, a menu or a dialog
   bool wants_layout = false;     // sizes changed: build the frame again, up to kFrameBuilds times
   WidgetMap widgets;             // filled while the frame is drawn
   std::map<std::string, plot::PlotState> plots;  // view state of each plot, by path

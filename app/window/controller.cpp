@@ -3,7 +3,10 @@
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -108,6 +111,17 @@ void Controller::execute(const Commands& commands) {
         },
         command);
   }
+}
+
+void Controller::stop_jobs(double longest_s) {
+  constexpr std::chrono::milliseconds kPause(5);
+  worker_.cancel_all();
+  const double begin_s = lab_time_s();
+  while (!worker_.idle() && lab_time_s() - begin_s < longest_s) {
+    drain();
+    std::this_thread::sleep_for(kPause);
+  }
+  drain();
 }
 
 void Controller::perform(const SaveText& wish) {
@@ -294,15 +308,29 @@ void Controller::keep_training(JobId job) {
   }
 }
 
-void Controller::store_runs(const ui::TrainingForm& form) {
+void Controller::remove_runs(ui::TrainingForm& form) {
+  for (const JobId id : form.removed) {
+    const auto file = run_files_.find(id);
+    std::error_code failed;
+    if (file != run_files_.end() && !std::filesystem::remove(file->second.path, failed) && failed) {
+      log(Severity::Warning, trf("cannot remove {}: {}", file->second.path.string(),
+                                 std::generic_category().message(failed.value())));
+    }
+    run_files_.erase(id);
+    form.runs.erase(id);
+    model_.forget_run(id);
+  }
+  form.removed.clear();
+}
+
+void Controller::store_runs(ui::TrainingForm& form) {
+  remove_runs(form);
   for (const ui::TrainingRun& run : model_.runs()) {
     const auto file = run_files_.find(run.id());
     const auto choice = form.runs.find(run.id());
     if (file == run_files_.end() || choice == form.runs.end()) continue;
     try {
-      if (choice->second.removed) {
-        std::filesystem::remove(file->second.path);
-      } else if (choice->second.name != file->second.name) {
+      if (choice->second.name != file->second.name) {
         write_run(file->second.path, run, choice->second.name);
       }
     } catch (const std::exception& e) {

@@ -43,6 +43,10 @@ class Controller {
 
   void execute(const Commands& commands);
 
+  // Cancels all jobs and waits up to `longest_s` for what they measured, which is then kept as
+  // after any end of a job.
+  void stop_jobs(double longest_s);
+
   // Saves the requested plots from the frame just drawn, before it is swapped.
   void save_plots(const ui::WidgetMap& widgets, int frame_width, int frame_height,
                   float pixels_per_unit);
@@ -55,8 +59,10 @@ class Controller {
   // Passes the training runs of earlier sessions to the model and their names to the form; logs the
   // problems of unusable files. From then on, finished runs are kept in `folder`.
   void offer_runs(StoredRuns kept, std::filesystem::path folder, ui::TrainingForm& form);
+  // Removes the runs that the user deleted, and their files. They cannot be brought back then.
+  void remove_runs(ui::TrainingForm& form);
   // Carries out what the user did to kept runs: removes files, stores names.
-  void store_runs(const ui::TrainingForm& form);
+  void store_runs(ui::TrainingForm& form);
 
   // Passes the log of earlier sessions to the model. From then on, the log is kept in `file`.
   void offer_log(StoredLog kept, std::filesystem::path file);

@@ -25,6 +25,8 @@ namespace {
 
 // Upper bound for the interval at which the loop polls for Ctrl-C.
 constexpr double kLongestWaitS = 0.5;
+// Until a job that the end of the window stops has delivered its results.
+constexpr double kLongestStopS = 3;
 // Software rendering takes 10 to 20 ms of CPU per frame, so frames are rarer while a job runs.
 constexpr double kSoftwareBusyIntervalS = 0.2;
 // Telemetry is sampled less often while the user is inactive.
@@ -62,6 +64,17 @@ ui::ViewState remembered_view(const Settings& settings, const WindowOptions& opt
 
 int remembered_cpu_devices(const ui::ViewState& view) {
   return static_cast<int>(std::min<std::int64_t>(view.forms.devices.cpu_devices, 4096));
+}
+
+// The devices that the choices in the settings are about: "cpu:0 cuda:0".
+constexpr const char* kDevices = "devices";
+
+std::string names_of(const MachineInfo& machine) {
+  std::string names;
+  for (const DeviceInfo& info : machine.devices) {
+    names += (names.empty() ? "" : " ") + to_string(info.device);
+  }
+  return names;
 }
 
 std::filesystem::path run_folder() {
@@ -148,6 +161,10 @@ void LabWindow::apply_options() {
   if (!settings_.view.contains("scaling.link")) {
     view_.forms.scaling.request.link = ui::usual_link(machine_->info());
   }
+  const auto devices = settings_.view.find(kDevices);  // absent in earlier versions' settings
+  if (devices != settings_.view.end() && devices->second != names_of(machine_->info())) {
+    ui::forget_devices(view_.forms);
+  }
   if (options_.page) view_.page = ui::page_named(*options_.page).value_or(view_.page);
 }
 
@@ -187,6 +204,7 @@ std::optional<RestartPlan> LabWindow::run() {
            controller_.restart_wanted();
   }
   if (!unattended()) {
+    controller_.stop_jobs(kLongestStopS);
     store_settings();
     controller_.store_runs(view_.forms.training);
     controller_.store_log();
@@ -194,9 +212,21 @@ std::optional<RestartPlan> LabWindow::run() {
   if (options_.frame_stats) print_frame_stats();
   std::optional<RestartPlan> plan =
       interrupt_.requested() ? std::nullopt : controller_.restart_wanted();
-  // The last of several options counts; without settings or with --page, the page would be lost.
-  if (plan) plan->args.insert(plan->args.end(), {"--page", ui::key_of(view_.page)});
+  if (plan) add_present_view(plan->args);
   return plan;
+}
+
+// Options come before the settings, and the last of several counts. The page is named also because
+// there may be no settings.
+void LabWindow::add_present_view(std::vector<std::string>& args) const {
+  args.insert(args.end(), {"--page", ui::key_of(view_.page)});
+  if (options_.theme) {
+    args.insert(args.end(), {"--theme", view_.mode == ui::ThemeMode::Light ? "light" : "dark"});
+  }
+  if (options_.scale) args.insert(args.end(), {"--scale", fmt::format("{}", view_.scale)});
+  if (options_.language) {
+    args.insert(args.end(), {"--language", to_string(view_.wanted_language())});
+  }
 }
 
 void LabWindow::wait_for_events() {
@@ -254,6 +284,11 @@ void LabWindow::draw_frame() {
   if (interface_.ui().wants_animation) pacer_.animate();
   if (interface_.ui().wants_layout) pacer_.results_changed();
   if (interface_.input_pending()) pacer_.request_redraw(lab_time_s());
+  // The list of runs may be full; those that were deleted make room.
+  const auto is_training = [](const Command& c) {
+    return std::holds_alternative<StartTraining>(c);
+  };
+  if (std::ranges::any_of(commands, is_training)) controller_.remove_runs(view_.forms.training);
   controller_.execute(commands);
   if (controller_.saving()) pacer_.request_redraw(lab_time_s());
 }
@@ -289,7 +324,9 @@ void LabWindow::store_settings() {
   const auto file = settings_file();
   if (file.empty()) return;
   try {
-    save_settings({window_.size(), ui::save_view(view_)}, file);
+    Settings settings{window_.size(), ui::save_view(view_)};
+    settings.view[kDevices] = names_of(machine_->info());
+    save_settings(settings, file);
   } catch (const Error& e) {
     write_message(trf("device-lab: {}; only the settings are lost", e.what()));
   }
@@ -308,6 +345,7 @@ void LabWindow::print_frame_stats() const {
 int run_window(const WindowOptions& options, Interrupt& interrupt, RankSession& session) {
   // The window and all its threads are destroyed before the program restarts.
   if (const auto plan = LabWindow(options, interrupt, session).run()) restart(*plan);
+  session.forget_failures();
   return interrupt.requested() ? kExitInterrupted : kExitDone;
 }
 

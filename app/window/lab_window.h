@@ -4,6 +4,8 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/automation/script.h"
 #include "app/cli/invocation.h"
@@ -34,6 +36,7 @@ class LabWindow {
   bool unattended() const;
   bool finished() const;
   void apply_options();
+  void add_present_view(std::vector<std::string>& args) const;
   void wait_for_events();
   Commands build_frame();
   void draw_frame();

@@ -288,7 +288,7 @@ StoredResults<Results> read_results(const fs::path& file, const MachineInfo& mac
 
 template <typename Results>
 bool has_news(const Results& results, std::time_t kept) {
-  if (results.measured_at > kept) return true;
+  if (results.measured_at != kept) return true;  // it may be earlier: clocks are set back
   if constexpr (std::is_same_v<Results, ui::ScalingResults>) {
     return !results.request.measure && results.has_prediction();
   }

@@ -49,6 +49,7 @@ Json started_json(const TrainingStarted& s) {
           {"train_images", s.train_images},
           {"test_images", s.test_images},
           {"steps_per_epoch", s.steps_per_epoch},
+          {"total_steps", s.total_steps},
           {"synthetic", s.synthetic},
           {"libraries", s.libraries},
           {"class_names", s.class_names}};
@@ -91,6 +92,7 @@ Json run_json(const ui::TrainingRun& run, const std::string& name) {
                     {"seconds", run.done()->seconds},
                     {"steps", run.done()->steps},
                     {"checkpoint", run.done()->checkpoint}};
+    if (run.done()->reached_s) json["done"]["reached_s"] = *run.done()->reached_s;
   }
   if (std::isfinite(run.median_step_s())) json["median_step_s"] = run.median_step_s();
   if (run.others() > 0) json["others_share"] = run.others();
@@ -135,6 +137,7 @@ TrainingStarted read_started(const Json& json, const StartTraining& request) {
   s.train_images = json.at("train_images").get<std::int64_t>();
   s.test_images = json.at("test_images").get<std::int64_t>();
   s.steps_per_epoch = json.at("steps_per_epoch").get<std::int64_t>();
+  s.total_steps = json.value("total_steps", std::int64_t{0});  // absent in earlier versions' files
   s.synthetic = json.at("synthetic").get<bool>();
   s.libraries = json.at("libraries").get<std::string>();
   s.class_names = json.at("class_names").get<std::vector<std::string>>();
@@ -238,6 +241,9 @@ ui::TrainingRun read_training(const Json& json, JobId id) {
     done.seconds = json["done"].at("seconds").get<double>();
     done.steps = json["done"].at("steps").get<std::int64_t>();
     done.checkpoint = json["done"].at("checkpoint").get<std::string>();
+    if (json["done"].contains("reached_s")) {
+      done.reached_s = json["done"]["reached_s"].get<double>();
+    }
     run.add(done);
   }
   // Absent in files of earlier versions: follows from the kept steps.

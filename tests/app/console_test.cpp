@@ -18,6 +18,14 @@ TEST(ProgressText, FitsTheTerminalWidth) {
   EXPECT_EQ(progress_text(0.5, "a very long description", 12.0, -1).size(), 0U);
 }
 
+TEST(ProgressText, CountsColumnsAndCutsWholeCharacters) {
+  const std::string what = "\u30c6\u30b9\u30c8";  // six columns in nine bytes
+  const std::string whole = progress_text(0.5, what, {}, 100);
+  EXPECT_EQ(progress_text(0.5, what, {}, 34 + 6), whole);
+  const std::string cut = progress_text(0.5, what, {}, 34 + 5);
+  EXPECT_EQ(cut, whole.substr(0, whole.size() - 3)) << "the last character takes two columns";
+}
+
 TEST(ProgressText, ClampsTheShare) {
   EXPECT_NE(progress_text(-1, "", {}, 100).find("[........................]   0 %"),
             std::string::npos);

@@ -289,6 +289,8 @@ TEST(ResultFiles, BringAPredictionAloneBack) {
     EXPECT_EQ(kept.state.phase, ui::Phase::Done);
   }
   EXPECT_FALSE(has_news(after_scaling(machine).scaling().current, kWhen));
+  EXPECT_TRUE(has_news(after_scaling(machine).scaling().current, kWhen + 3600))
+      << "the clock was set back";
 }
 
 TEST(ResultFiles, LeaveOutResultsOfOtherDevices) {

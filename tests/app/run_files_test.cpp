@@ -89,6 +89,28 @@ TEST(RunFiles, BringARunBack) {
   EXPECT_EQ(back.others(), 0.3);
 }
 
+TEST(RunFiles, KeepWhyARunEnded) {
+  const test::TempDir dir;
+  StartTraining request;
+  request.devices = {cpu()};
+  ui::TrainingRun run(1, request);
+  TrainingStarted started;
+  started.request = request;
+  started.steps_per_epoch = 5;
+  started.total_steps = 20;
+  run.add(started);
+  run.add(StepDone{.step = 10, .t_s = 1, .devices = {}});
+  ui::TrainingRun reached = run;
+  run.add(TrainingDone{});
+  reached.add(TrainingDone{.reached_s = 3});
+  write_run(dir.path() / "1.json", run, "");
+  write_run(dir.path() / "2.json", reached, "");
+  const StoredRuns kept = read_runs(dir.path());
+  ASSERT_EQ(kept.runs.size(), 2U);
+  EXPECT_EQ(kept.runs[0].run.stopped_text(), "stopped at epoch 2.0 of 4");
+  EXPECT_EQ(kept.runs[1].run.stopped_text(), "") << "at the accuracy asked for";
+}
+
 TEST(RunFiles, KeepADivergedRun) {
   const test::TempDir dir;
   ui::TrainingRun run = sample_run(5);

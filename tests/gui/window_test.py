@@ -572,7 +572,8 @@ def case_settings(program, home):
 
 
 def case_kept(program, home):
-    """The results of a page outlast the program; a damaged file is reported and replaced."""
+    """The results of a page outlast the program, also those of a job that is running when it closes; a
+    damaged file is reported and replaced."""
     home.write_settings({"page": "matmul", "matmul.sizes": "64", "matmul.budget_s": "0.02"})
     kept = home.path / "data/device-lab/matmul.json"
     log = home.path / "data/device-lab/log.json"
@@ -601,6 +602,20 @@ def case_kept(program, home):
     session(lambda: None)
     said = [line["text"] for line in json.loads(log.read_text())["lines"]]
     check(any("results of the page Matmul are lost" in text for text in said), f"not reported: {said}")
+
+    home.write_settings({"page": "training", "training.model": "softmax", "training.epochs": "9999"})
+    runs = kept.parent / "runs"
+
+    def train():
+        xdotool("key", "ctrl+Return")
+        time.sleep(3)
+        check(not list(runs.glob("*.json")), "the training has ended already")
+
+    session(train)
+    stopped = [json.loads(file.read_text()) for file in runs.glob("*.json")]
+    check(len(stopped) == 1 and stopped[0]["steps"]["step"], "closing lost the running training")
+    said = [line["text"] for line in json.loads(log.read_text())["lines"]]
+    check(any("stopped on request" in text for text in said), f"not in the log: {said}")
 
 
 def case_restart(program, home):

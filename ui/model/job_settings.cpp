@@ -108,11 +108,12 @@ std::int64_t count_of(const MachineInfo& machine, DeviceKind kind) {
 struct CommandWords {
   const MachineInfo& machine;
 
-  Words started(const char* command) const {
+  // `splits`: without a count, the command splits the CPU by itself.
+  Words started(const char* command, bool splits = false) const {
     Words words = {"device-lab", command};
     const auto cpus = count_of(machine, DeviceKind::Cpu);
     const auto emulated = count_of(machine, DeviceKind::Emulated);
-    if (cpus > 1) words.insert(words.end(), {"--cpu-devices", std::to_string(cpus)});
+    if (cpus > 1 || splits) words.insert(words.end(), {"--cpu-devices", std::to_string(cpus)});
     if (emulated > 0) words.insert(words.end(), {"--emulated-gpus", std::to_string(emulated)});
     return words;
   }
@@ -140,7 +141,7 @@ struct CommandWords {
     constexpr std::array<std::string_view, 12> kTraining = {
         "model", "data", "data_dir", "synthetic_train", "synthetic_test", "order",
         "batch", "lr",   "seed",     "kernels",         "devices",        "shares"};
-    Words words = started("scaling");
+    Words words = started("scaling", /*splits=*/true);
     for (const Setting& setting : changed_settings(c.training)) {
       if (std::ranges::find(kTraining, setting.field.key) != kTraining.end()) {
         add_option(words, setting);
@@ -156,7 +157,7 @@ struct CommandWords {
     return words;
   }
   Words operator()(const StartLesson& c) const {
-    Words words = started("lesson");
+    Words words = started("lesson", /*splits=*/true);
     words.push_back(c.lesson);
     if (c.guess) words.insert(words.end(), {"--guess", *c.guess});
     if (!c.devices.empty()) {

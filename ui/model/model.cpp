@@ -584,6 +584,11 @@ void Model::on_training(const Event& e, const Part& p) {
   }
 }
 
+void Model::on(const Event& e, const TrainingStarted& p) {
+  on_training(e, p);
+  if (!runs_.empty() && runs_.back().id() == e.job) runs_.back().reserve(p.total_steps);
+}
+
 void Model::on(const Event& e, const TrainingChanged& p) {
   on_training(e, p);
   add_log(e.job, Severity::Info, trf("After step {}: {}", p.step, change_text(p)));
@@ -727,6 +732,10 @@ int Model::free_slot() const {
   int slot = 0;
   while (taken.contains(slot)) ++slot;
   return slot;
+}
+
+void Model::forget_run(JobId id) {
+  std::erase_if(runs_, [id](const TrainingRun& run) { return run.id() == id; });
 }
 
 void Model::evict_old_runs() {

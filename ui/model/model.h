@@ -152,6 +152,8 @@ class Model {
   // Adds runs of earlier sessions before the present ones, oldest first. Their ids are negative. A
   // run keeps its slot if it has one that no newer run has.
   void restore_runs(std::vector<TrainingRun> runs);
+  // Removes a run that has ended, if it is there.
+  void forget_run(JobId id);
 
   // The figures of the last tour of an earlier session, until this one has its own.
   void restore_tour(TourResults results);
@@ -269,7 +271,7 @@ class Model {
   void on(const Event& e, const TrainingRate& p);
   template <typename Part>
   void on_training(const Event& e, const Part& p);
-  void on(const Event& e, const TrainingStarted& p) { on_training(e, p); }
+  void on(const Event& e, const TrainingStarted& p);
   void on(const Event& e, const StepDone& p) { on_training(e, p); }
   void on(const Event& e, const EpochDone& p) { on_training(e, p); }
   void on(const Event& e, const Predictions& p) { on_training(e, p); }

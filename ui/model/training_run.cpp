@@ -274,8 +274,11 @@ void TrainingRun::add(const TrainingStarted& started) {
   started_ = started;
   synthetic_ = started.synthetic;
   set_name(started.request, started.lr, started.request.devices.size(), 1, started.libraries);
-  const auto expected = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(started.total_steps, 0, std::int64_t{1} << 20));
+}
+
+void TrainingRun::reserve(std::int64_t steps) {
+  const auto expected =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, std::int64_t{1} << 20));
   for (Column64* column : {&steps_.step, &steps_.epoch, &steps_.t_s, &steps_.loss, &steps_.accuracy,
                            &steps_.accuracy_smooth, &steps_.images, &steps_.weight,
                            &steps_.images_per_s, &steps_.images_per_s_smooth,

@@ -157,6 +157,8 @@ class TrainingRun {
   const std::vector<std::string>& class_names() const;
 
   void add(const TrainingStarted& started);
+  // Saves copies while that many steps arrive.
+  void reserve(std::int64_t steps);
   void add(const StepDone& step);
   void add(const EpochDone& epoch);
   void add(const Predictions& predictions) { predictions_ = predictions; }

@@ -33,6 +33,7 @@ bool question_mark_typed() {
              io.InputQueueCharacters.end();
 }
 
+// Esc closes the topmost thing that is open. ImGui has closed a list or a menu by now.
 void escape(const Panel& p) {
   if (p.view.help_open) {
     p.view.help_open = false;
@@ -42,7 +43,7 @@ void escape(const Panel& p) {
     p.view.confirm_cancel = false;
   } else if (p.view.save) {
     p.view.save.reset();
-  } else if (!ImGui::GetIO().WantTextInput && p.model.job()) {
+  } else if (!ImGui::GetIO().WantTextInput && !p.ui.popup_open && p.model.job()) {
     p.view.confirm_cancel = true;
   }
 }
@@ -188,6 +189,8 @@ void draw_lab(Ui& ui, const Model& model, ViewState& view, Commands& out) {
   draw_parts(panel);
   ask_where_to_save(panel, sent_before);
   draw_dialogs(panel);
+  ui.popup_open =
+      ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   ImGui::End();
 }
 

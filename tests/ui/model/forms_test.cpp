@@ -279,6 +279,21 @@ TEST(Forms, SurviveSavingAndLoading) {
   EXPECT_EQ(loaded.training.request.checkpoint_dir, "kept");
 }
 
+// "11" of two devices would tick two of four.
+TEST(Forms, ForgetChoicesOfOtherDevices) {
+  Forms forms;
+  forms.memory.device = forms.transfers.from = forms.transfers.to = forms.matmul.device = 2;
+  forms.training.devices = forms.scaling.devices = {true, true};
+  forms.training.request.batch = 64;
+  forget_devices(forms);
+  EXPECT_EQ(forms.memory.device, 0);
+  EXPECT_EQ(forms.transfers.from, 0);
+  EXPECT_EQ(forms.matmul.device, 0);
+  EXPECT_EQ(scaling_devices(forms.scaling, machine_of(4)).size(), 4U);
+  EXPECT_EQ(training_devices(forms.training, machine_of(4)).size(), 1U);
+  EXPECT_EQ(forms.training.request.batch, 64);
+}
+
 // Existing settings files must stay readable: these keys and values are fixed.
 TEST(Forms, SettingsKeepTheirKeys) {
   const std::map<std::string, std::string> saved = {{"training.model", "3"},

@@ -387,6 +387,18 @@ TEST_F(ModelTest, KeepsPastRunsThatHaveSteps) {
   EXPECT_EQ(model.runs().back().id(), 59);
 }
 
+TEST_F(ModelTest, ForgottenRunsMakeRoom) {
+  for (JobId job = 1; job <= static_cast<JobId>(kTrainingRuns) + 1; ++job) {
+    if (job > static_cast<JobId>(kTrainingRuns)) model.forget_run(7);
+    start(job, StartTraining{});
+    send(job, step_done(1));
+    finish(job, Outcome::Done);
+  }
+  ASSERT_EQ(model.runs().size(), kTrainingRuns);
+  EXPECT_EQ(model.runs().front().id(), 1) << "the oldest is still there";
+  for (const TrainingRun& run : model.runs()) EXPECT_NE(run.id(), 7);
+}
+
 TEST_F(ModelTest, KeptRunsHaveSlotsOfTheirOwn) {
   for (const JobId job : {1, 7}) {
     start(job, StartTraining{});

@@ -438,6 +438,21 @@ TEST_F(PanelCommands, EscapeConfirmsBeforeCancelling) {
   EXPECT_FALSE(lab.visible("confirm/stop"));
 }
 
+TEST_F(PanelCommands, EscapeClosesAnOpenListOnly) {
+  lab.show(make_scene(Page::Matmul, Scene::Running));
+  lab.open(Page::Training);
+  lab.click("training/model");
+  lab.frames(2);
+  ASSERT_TRUE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  EXPECT_FALSE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+  EXPECT_FALSE(lab.visible("confirm/stop"));
+  lab.press(GLFW_KEY_ESCAPE);
+  lab.frames(3);
+  EXPECT_TRUE(lab.visible("confirm/stop"));
+}
+
 TEST_F(PanelCommands, EnterInTheDialogOfEscapeStopsNothing) {
   lab.show(make_scene(Page::Matmul, Scene::Running));
   lab.press(GLFW_KEY_ESCAPE);

@@ -455,7 +455,7 @@ TEST_F(TrainingPage, UndoBringsBackEveryRemovedRun) {
   for (const JobId job : {1, 2, 3}) train(model, job);
   show(std::move(model));
   EXPECT_EQ(tip_of("training/runs/1/delete"),
-            "Deletes the run; its file is removed when the window closes");
+            "Deletes the run. Its file is removed when a training starts or the window closes.");
   lab.click("training/runs/1/delete");
   lab.click("training/runs/2/delete");
   EXPECT_FALSE(lab.visible("training/runs/1") || lab.visible("training/runs/2"));

@@ -298,4 +298,15 @@ void load_forms(Forms& forms, const SavedSettings& saved) {
   set_mode_choice(forms.scaling.request, modes);
 }
 
+void forget_devices(Forms& forms) {
+  const Forms usual;
+  forms.memory.device = usual.memory.device;
+  forms.memory.copy_to = usual.memory.copy_to;
+  forms.transfers.from = usual.transfers.from;
+  forms.transfers.to = usual.transfers.to;
+  forms.matmul.device = usual.matmul.device;
+  forms.training.devices = usual.training.devices;
+  forms.scaling.devices = usual.scaling.devices;
+}
+
 }  // namespace lab::ui

@@ -117,7 +117,7 @@ struct MatmulForm {
 struct RunChoice {
   std::string name;      // empty: the run's own name; saved with the run
   bool shown = true;     // not saved
-  bool removed = false;  // its file is removed when the window closes
+  bool removed = false;  // until the next training starts or the window closes; then with its file
 };
 
 // A request with the model's defaults, including its learning rate.
@@ -329,5 +329,8 @@ std::vector<Device> scaling_devices(const ScalingForm& form, const MachineInfo& 
 // the valid ones and ignores the rest.
 void save_forms(const Forms& forms, std::map<std::string, std::string>& out);
 void load_forms(Forms& forms, const std::map<std::string, std::string>& saved);
+// Resets the choices of devices. They are positions, which mean nothing on other devices than those
+// they were made for.
+void forget_devices(Forms& forms);
 
 }  // namespace lab::ui

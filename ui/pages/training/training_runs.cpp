@@ -258,7 +258,8 @@ void delete_button(const Panel& p, const TrainingRun& run, const std::string& pa
   draw_icon(ImGui::GetWindowDrawList(), kIconTrash, {pos.x + ui.px(4), pos.y + ui.px(4)},
             side - ui.px(8), styled(item.hovered ? ui.theme->text : ui.theme->muted));
   focus_ring(ui, item, ui.px(4));
-  const char* const text = tr("Deletes the run; its file is removed when the window closes");
+  const char* const text =
+      tr("Deletes the run. Its file is removed when a training starts or the window closes.");
   hint_at(ui, item.min, item.max, text);
   record(ui, item, path, "button", text);
 }

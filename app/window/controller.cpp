@@ -117,11 +117,12 @@ void Controller::stop_jobs(double longest_s) {
   constexpr std::chrono::milliseconds kPause(5);
   worker_.cancel_all();
   const double begin_s = lab_time_s();
-  while (!worker_.idle() && lab_time_s() - begin_s < longest_s) {
+  while (true) {
+    const bool idle = worker_.idle();  // a job's last event may come just after
     drain();
+    if ((idle && !model_.job()) || lab_time_s() - begin_s >= longest_s) return;
     std::this_thread::sleep_for(kPause);
   }
-  drain();
 }
 
 void Controller::perform(const SaveText& wish) {

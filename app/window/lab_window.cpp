@@ -77,6 +77,17 @@ std::string names_of(const MachineInfo& machine) {
   return names;
 }
 
+// Whether a position means another device in one list than in the other. The CPU's devices come
+// first and change together; a GPU that sleeps or is lost comes back to its place.
+bool are_others(std::string_view before, std::string_view now) {
+  const auto cpus = [](std::string_view names) {
+    const std::size_t last = names.rfind("cpu:");
+    return last == std::string_view::npos ? names
+                                          : names.substr(last, names.find(' ', last) - last);
+  };
+  return cpus(before) != cpus(now) || !(before.starts_with(now) || now.starts_with(before));
+}
+
 std::filesystem::path run_folder() {
   return files::user_data_folder() / "runs";
 }
@@ -162,7 +173,7 @@ void LabWindow::apply_options() {
     view_.forms.scaling.request.link = ui::usual_link(machine_->info());
   }
   const auto devices = settings_.view.find(kDevices);  // absent in earlier versions' settings
-  if (devices != settings_.view.end() && devices->second != names_of(machine_->info())) {
+  if (devices != settings_.view.end() && are_others(devices->second, names_of(machine_->info()))) {
     ui::forget_devices(view_.forms);
   }
   if (options_.page) view_.page = ui::page_named(*options_.page).value_or(view_.page);
@@ -217,11 +228,15 @@ std::optional<RestartPlan> LabWindow::run() {
 }
 
 // Options come before the settings, and the last of several counts. The page is named also because
-// there may be no settings.
+// there may be no settings. --reference stays as it is: its file must be offered again.
 void LabWindow::add_present_view(std::vector<std::string>& args) const {
   args.insert(args.end(), {"--page", ui::key_of(view_.page)});
   if (options_.theme) {
     args.insert(args.end(), {"--theme", view_.mode == ui::ThemeMode::Light ? "light" : "dark"});
+  }
+  if (options_.width) {
+    const WindowSize size = window_.size();
+    args.insert(args.end(), {"--size", fmt::format("{}x{}", size.width, size.height)});
   }
   if (options_.scale) args.insert(args.end(), {"--scale", fmt::format("{}", view_.scale)});
   if (options_.language) {
@@ -285,10 +300,11 @@ void LabWindow::draw_frame() {
   if (interface_.ui().wants_layout) pacer_.results_changed();
   if (interface_.input_pending()) pacer_.request_redraw(lab_time_s());
   // The list of runs may be full; those that were deleted make room.
-  const auto is_training = [](const Command& c) {
-    return std::holds_alternative<StartTraining>(c);
+  const auto adds_a_run = [](const Command& command) {
+    const auto* training = std::get_if<StartTraining>(&command);
+    return training != nullptr && !training->probe;
   };
-  if (std::ranges::any_of(commands, is_training)) controller_.remove_runs(view_.forms.training);
+  if (std::ranges::any_of(commands, adds_a_run)) controller_.remove_runs(view_.forms.training);
   controller_.execute(commands);
   if (controller_.saving()) pacer_.request_redraw(lab_time_s());
 }

@@ -29,15 +29,14 @@ CacheFlusher::CacheFlusher(DeviceContext& device, std::int64_t last_level_bytes)
     : device_(device),
       bytes_(
           std::max(kBuffersPerCache * last_level_bytes, kPrivateBytes * device.threads().size())),
-      words_(std::make_unique_for_overwrite<std::uint64_t[]>(words_in(bytes_))),
-      booked_(device.memory().reserve(bytes_, description(bytes_))) {
+      booking_(device.memory(), bytes_),
+      words_(std::make_unique_for_overwrite<std::uint64_t[]>(words_in(bytes_))) {
   // Each thread touches its part first, which places it in memory near its core.
   device_.threads().run([this](int thread) { std::ranges::fill(part_of(thread), 0); });
 }
 
-CacheFlusher::~CacheFlusher() {
-  device_.memory().release(booked_);
-}
+CacheFlusher::Booking::Booking(MemoryAccount& account, std::int64_t bytes)
+    : account_(account), id_(account.reserve(bytes, description(bytes))) {}
 
 std::span<std::uint64_t> CacheFlusher::part_of(int thread) {
   const std::size_t part = words_in(bytes_) / static_cast<std::size_t>(device_.threads().size());

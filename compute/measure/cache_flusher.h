@@ -13,11 +13,8 @@ class CacheFlusher {
  public:
   // Allocates max(4 * last_level_bytes, 8 MiB per thread) once, in the account of a CPU device,
   // which must outlive the flusher. Throws Error(OutOfMemory) with the requested and the available
-  // bytes.
+  // bytes, or std::bad_alloc.
   CacheFlusher(DeviceContext& device, std::int64_t last_level_bytes);
-  ~CacheFlusher();
-  CacheFlusher(const CacheFlusher&) = delete;
-  CacheFlusher& operator=(const CacheFlusher&) = delete;
 
   // Each thread rewrites its part of the buffer, so that private caches are evicted too. Must not
   // be called from inside pool.run().
@@ -28,10 +25,22 @@ class CacheFlusher {
  private:
   std::span<std::uint64_t> part_of(int thread);
 
+  class Booking {
+   public:
+    Booking(MemoryAccount& account, std::int64_t bytes);
+    ~Booking() { account_.release(id_); }
+    Booking(const Booking&) = delete;
+    Booking& operator=(const Booking&) = delete;
+
+   private:
+    MemoryAccount& account_;
+    const TensorId id_;
+  };
+
   DeviceContext& device_;
   const std::int64_t bytes_;
+  const Booking booking_;
   const std::unique_ptr<std::uint64_t[]> words_;
-  const TensorId booked_;
 };
 
 // Returns the total size of a device's last-level caches; 32 MiB if it is unknown.

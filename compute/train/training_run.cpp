@@ -537,15 +537,25 @@ void TrainingRun::save_last_checkpoint() {
   }
 }
 
-// A disk that is too full for a checkpoint may have room for the weights.
-void TrainingRun::finish() {
+// Writes the weights and the last checkpoint, each even if the other cannot be written.
+void TrainingRun::save_result() {
   const bool saved = saved_at_ == at_.steps;
   if (!saved) trainer_.gather_state();
-  if (reports() && !request_.save_file.empty()) {
-    require_finite_state();
-    nn::save_network(trainer_.network(), request_.save_file);
+  std::exception_ptr failed;
+  try {
+    if (reports() && !request_.save_file.empty()) {
+      require_finite_state();
+      nn::save_network(trainer_.network(), request_.save_file);
+    }
+  } catch (const Error&) {
+    failed = std::current_exception();
   }
   if (!saved) write_gathered();
+  if (failed) std::rethrow_exception(failed);
+}
+
+void TrainingRun::finish() {
+  save_result();
   write_trace();
   if (profile_) report_profile();
   ctx_.progress(1, trf("{} steps", at_.steps));

@@ -102,6 +102,7 @@ class TrainingRun {
   void save_if_due();
   void save_checkpoint();
   void write_gathered();
+  void save_result();
   void write_checkpoint();
   std::int64_t next_step() const { return at_.steps + queued(); }
   std::int64_t queued() const { return static_cast<std::int64_t>(trainer_.queued()); }

@@ -10,6 +10,7 @@ namespace lab::app {
 namespace {
 
 TEST(Interrupt, IsRequestedBySignals) {
+  ::signal(SIGHUP, SIG_DFL);  // nohup may have started the tests
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Interrupt interrupt;
     EXPECT_FALSE(interrupt.requested());

@@ -603,7 +603,8 @@ def case_kept(program, home):
     said = [line["text"] for line in json.loads(log.read_text())["lines"]]
     check(any("results of the page Matmul are lost" in text for text in said), f"not reported: {said}")
 
-    home.write_settings({"page": "training", "training.model": "softmax", "training.epochs": "9999"})
+    home.write_settings({"page": "training", "training.model": "softmax", "training.epochs": "99999",
+                         "training.synthetic_train": "2048", "training.synthetic_test": "64"})
     runs = kept.parent / "runs"
 
     def train():

@@ -30,3 +30,15 @@ function(lab_known_cuda_architectures result compiler architectures)
   list(REMOVE_DUPLICATES known)
   set(${result} "${known}" PARENT_SCOPE)
 endfunction()
+
+# Stops if `compiler` is too old; CMake's own test of it would fail with other words. A compiler that
+# cannot be asked is left to that test.
+function(lab_require_cuda compiler)
+  execute_process(COMMAND ${compiler} --version OUTPUT_VARIABLE told ERROR_QUIET
+                  RESULT_VARIABLE failed TIMEOUT 20)
+  if(NOT failed AND told MATCHES "release ([0-9]+\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_LESS 12.5)
+    message(FATAL_ERROR "The CUDA backend needs CUDA 12.5 or later, but ${compiler} is of "
+                        "${CMAKE_MATCH_1}. Build without CUDA (-DLAB_CUDA=OFF), or remove "
+                        "CMakeCache.txt from the build folder and set CUDACXX to a later nvcc.")
+  endif()
+endfunction()

@@ -40,19 +40,21 @@ function(lab_local_cuda_architectures result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
+if(CMAKE_CUDA_COMPILER)
+  set(LAB_NVCC ${CMAKE_CUDA_COMPILER})
+elseif(NOT "$ENV{CUDACXX}" STREQUAL "")
+  set(LAB_NVCC $ENV{CUDACXX})
+else()
+  set(LAB_NVCC nvcc)
+endif()
+lab_require_cuda("${LAB_NVCC}")
+
 set(LAB_CUDA_ARCHITECTURES "" CACHE STRING
     "Architectures in the format of CMAKE_CUDA_ARCHITECTURES; empty: this machine's GPUs, else 80, 90a and PTX")
 set(LAB_CUDA_ARCHITECTURES_USED "${LAB_CUDA_ARCHITECTURES}")
 if(NOT LAB_CUDA_ARCHITECTURES_USED)
   lab_local_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED)
-  if(CMAKE_CUDA_COMPILER)
-    set(LAB_NVCC ${CMAKE_CUDA_COMPILER})
-  elseif(DEFINED ENV{CUDACXX})
-    set(LAB_NVCC $ENV{CUDACXX})
-  else()
-    set(LAB_NVCC nvcc)
-  endif()
-  lab_known_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED ${LAB_NVCC}
+  lab_known_cuda_architectures(LAB_CUDA_ARCHITECTURES_USED "${LAB_NVCC}"
                                "${LAB_CUDA_ARCHITECTURES_USED}")
 endif()
 if(NOT LAB_CUDA_ARCHITECTURES_USED)
@@ -65,11 +67,6 @@ if(LAB_CCACHE_NVCC AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${LAB_CCACHE_NVCC})
 endif()
 enable_language(CUDA)
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.5)
-  message(FATAL_ERROR "The CUDA backend needs CUDA 12.5 or later, but ${CMAKE_CUDA_COMPILER} is of "
-                      "${CMAKE_CUDA_COMPILER_VERSION}; set CUDACXX to a later nvcc, or build "
-                      "without CUDA: -DLAB_CUDA=OFF")
-endif()
 if(LAB_TESTS)  # which read the reports
   list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/report_registers)
 endif()

@@ -44,7 +44,8 @@ void empty_card(const Panel& p, bool deleted) {
           ? fmt::format("{} {}", known.empty() ? tr("Nothing has been trained yet.") : known,
                         tr("Watch the loss of each step, the accuracy of each epoch, and which "
                            "classes the network confuses."))
-          : tr("All runs are deleted; Undo brings them back until the window closes.");
+          : tr("All runs are deleted; Undo brings them back until a training starts or the window "
+               "closes.");
   const std::string time = estimate_sentence(p);
   if (!time.empty()) text += " " + time;
   empty_page(p, "training/empty", text, tr("Train"), [&] { return training_command(p); });

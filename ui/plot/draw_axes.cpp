@@ -308,13 +308,17 @@ class FreestPlace {
     best_ = box;
     return covered == 0;
   }
-  const std::optional<Box>& best() const { return best_; }
+  std::optional<Box> best() const {
+    return fewest_ == kNone ? std::nullopt : std::optional(best_);
+  }
 
  private:
+  static constexpr std::ptrdiff_t kNone = std::numeric_limits<std::ptrdiff_t>::max();
+
   std::span<const std::vector<Stroke>> lines_;
   std::span<const Box> taken_;
-  std::optional<Box> best_;
-  std::ptrdiff_t fewest_ = std::numeric_limits<std::ptrdiff_t>::max();
+  Box best_{};  // beside fewest_ instead of optional, of which GCC 14 warns
+  std::ptrdiff_t fewest_ = kNone;
 };
 
 }  // namespace

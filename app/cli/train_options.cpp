@@ -35,9 +35,10 @@ void add_preset(CLI::App& app, StartTraining& request) {
                "which reaches a test accuracy of 0.91 on Fashion-MNIST soonest; or accurate, "
                "which reaches 0.94 soonest on a GPU with --dtype bf16"),
             [&request](const std::string& text) {
-              apply_preset(
-                  static_cast<TrainingPreset>(read_choice(enum_names<TrainingPreset>(), text)),
-                  request);
+              const auto preset =
+                  static_cast<TrainingPreset>(read_choice(enum_names<TrainingPreset>(), text));
+              apply_preset(preset, request);
+              if (preset == TrainingPreset::Book) request.lr.reset();  // that of --model
             });
 }
 

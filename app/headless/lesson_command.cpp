@@ -138,6 +138,7 @@ struct LessonRun {
 void run_lesson(LessonRun& run, StartLesson request, const LessonInfo& lesson) {
   const LessonOptions& options = run.options;
   if (request.guess) parse_answer(lesson.question, *request.guess);
+  if (options.all && !lesson.chooses_devices) request.devices.clear();
   if (!options.json && run.leads()) {
     introduce(run.console, lesson, request.vary);
     if (!request.guess && !options.all)

@@ -80,8 +80,9 @@ std::string spread_text(const Timing& time) {
 }
 
 std::string remark_text(bool verified, const Timing& time) {
-  if (!verified) return time.unstable ? tr("NOT VERIFIED, unsteady") : tr("NOT VERIFIED");
-  return time.unstable ? tr("unsteady") : "";
+  const bool unsteady = is_unsteady(time);  // as in the window
+  if (!verified) return unsteady ? tr("NOT VERIFIED, unsteady") : tr("NOT VERIFIED");
+  return unsteady ? tr("unsteady") : "";
 }
 
 bool show_common(Console& console, const Payload& payload) {

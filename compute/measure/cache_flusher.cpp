@@ -30,7 +30,8 @@ CacheFlusher::CacheFlusher(DeviceContext& device, std::int64_t last_level_bytes)
       bytes_(
           std::max(kBuffersPerCache * last_level_bytes, kPrivateBytes * device.threads().size())),
       booking_(device.memory(), bytes_),
-      words_(std::make_unique_for_overwrite<std::uint64_t[]>(words_in(bytes_))) {
+      words_(std::make_unique_for_overwrite<std::uint64_t[]>(words_in(bytes_))),
+      sums_(static_cast<std::size_t>(device.threads().size())) {
   // Each thread touches its part first, which places it in memory near its core.
   device_.threads().run([this](int thread) { std::ranges::fill(part_of(thread), 0); });
 }
@@ -43,22 +44,43 @@ std::span<std::uint64_t> CacheFlusher::part_of(int thread) {
   return {words_.get() + part * static_cast<std::size_t>(thread), part};
 }
 
+// Modified lines would have to be written back while the next operation is timed.
 void CacheFlusher::flush() {
   device_.threads().run([this](int thread) {
-    for (std::uint64_t& word : part_of(thread)) word += 1;
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : part_of(thread)) sum += word;
+    sums_[static_cast<std::size_t>(thread)] = sum;  // so that the reads are not left out
   });
 }
 
-std::int64_t last_level_cache_bytes(const DeviceInfo& info) {
-  int level = 0;
-  std::int64_t bytes = 32 * kMiB;
+namespace {
+
+constexpr std::int64_t kUnknownCache_bytes = 32 * kMiB;
+
+std::vector<CacheInfo> last_level_caches(const DeviceInfo& info) {
+  std::vector<CacheInfo> last;
   for (const CacheInfo& cache : info.caches) {
-    if (cache.level < level || cache.size_bytes <= 0) continue;  // some systems do not say
-    if (cache.level > level) bytes = 0;  // caches of one level may differ in size
-    level = cache.level;
+    if (cache.size_bytes <= 0) continue;  // some systems do not say
+    if (!last.empty() && cache.level > last.front().level) last.clear();
+    if (last.empty() || cache.level == last.front().level) last.push_back(cache);
+  }
+  return last;
+}
+
+}  // namespace
+
+std::int64_t last_level_cache_bytes(const DeviceInfo& info) {
+  std::int64_t bytes = 0;  // caches of one level may differ in size
+  for (const CacheInfo& cache : last_level_caches(info)) {
     bytes += cache.size_bytes * std::max(cache.instances, 1);
   }
-  return bytes;
+  return bytes > 0 ? bytes : kUnknownCache_bytes;
+}
+
+std::int64_t smallest_last_level_cache_bytes(const DeviceInfo& info) {
+  const std::vector<CacheInfo> caches = last_level_caches(info);
+  if (caches.empty()) return kUnknownCache_bytes;
+  return std::ranges::min_element(caches, {}, &CacheInfo::size_bytes)->size_bytes;
 }
 
 }  // namespace lab

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "compute/core/events/device_info.h"
 #include "compute/machine/machine.h"
@@ -16,8 +17,8 @@ class CacheFlusher {
   // bytes, or std::bad_alloc.
   CacheFlusher(DeviceContext& device, std::int64_t last_level_bytes);
 
-  // Each thread rewrites its part of the buffer, so that private caches are evicted too. Must not
-  // be called from inside pool.run().
+  // Each thread reads its part of the buffer, so that private caches are evicted too. Must not be
+  // called from inside the device's threads.
   void flush();
 
   std::int64_t bytes() const { return bytes_; }
@@ -41,9 +42,12 @@ class CacheFlusher {
   const std::int64_t bytes_;
   const Booking booking_;
   const std::unique_ptr<std::uint64_t[]> words_;
+  std::vector<std::uint64_t> sums_;  // one per thread
 };
 
 // Returns the total size of a device's last-level caches; 32 MiB if it is unknown.
 std::int64_t last_level_cache_bytes(const DeviceInfo& info);
+// The smallest of them, which one thread has for certain.
+std::int64_t smallest_last_level_cache_bytes(const DeviceInfo& info);
 
 }  // namespace lab

@@ -217,9 +217,9 @@ TEST(CommandLine, OptionsOverrideThePreset) {
   EXPECT_TRUE(follows_preset(TrainingPreset::Accurate, accurate));
   EXPECT_EQ(accurate.model, "resnet18");
   EXPECT_EQ(accurate.augment, Augmentation::Flip);
-  const auto book = job<StartTraining>({"train", "--preset", "book"});
-  EXPECT_EQ(book.model, "lenet");
-  EXPECT_EQ(book.lr, 0.9);
+  const auto book = job<StartTraining>({"train", "--preset", "book", "--model", "resnet18"});
+  EXPECT_EQ(book.model, "resnet18");
+  EXPECT_FALSE(book.lr) << "that of the model";
   EXPECT_TRUE(contains(command_line_error({"train", "--preset", "slow"}), "--preset: 'slow'"));
 }
 

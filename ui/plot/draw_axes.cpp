@@ -308,9 +308,7 @@ class FreestPlace {
     best_ = box;
     return covered == 0;
   }
-  std::optional<Box> best() const {
-    return fewest_ == kNone ? std::nullopt : std::optional(best_);
-  }
+  std::optional<Box> best() const { return fewest_ == kNone ? std::nullopt : std::optional(best_); }
 
  private:
   static constexpr std::ptrdiff_t kNone = std::numeric_limits<std::ptrdiff_t>::max();

@@ -72,6 +72,8 @@ struct LessonInfo {
   std::string title;
   LessonTrack track = LessonTrack::Devices;
   int devices = 1;                // needed
+  bool alike_devices = false;     // two GPUs, where there are two, not a GPU and the CPU
+  bool chooses_devices = false;   // StartLesson::devices may name others than it takes by itself
   bool larger_device = false;     // needs a GPU or a CPU device of several cores
   bool over_ranks = false;        // mpirun runs it on all ranks; otherwise on rank 0
   bool saves = false;             // writes a state file, which StartLesson::save_file keeps

@@ -16,6 +16,10 @@ namespace {
 
 std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
                                    const LessonInfo& info) {
+  if (!request.devices.empty() && !info.chooses_devices) {
+    throw Error(Errc::Usage,
+                trf("lesson {}: it takes the devices that it needs; omit --devices", info.name));
+  }
   for (const Device device : request.devices) {
     machine.at(device);
     require_timed("lesson", {device});
@@ -28,7 +32,8 @@ std::vector<Device> choose_devices(Machine& machine, const StartLesson& request,
                           [](Device d) { return d.kind == DeviceKind::Cuda; });
     // A copy or a comparison between a GPU and the CPU shows more than one between two GPUs.
     const auto first_cpu = std::find(devices.begin(), devices.end(), cpu());
-    if (first_cpu != devices.begin() && first_cpu != devices.end() && info.devices == 2) {
+    const bool alike = info.alike_devices && first_cpu - devices.begin() >= info.devices;
+    if (first_cpu != devices.begin() && first_cpu != devices.end() && info.devices == 2 && !alike) {
       std::rotate(devices.begin(), first_cpu, first_cpu + 1);
     }
   }

@@ -90,6 +90,11 @@ void CpuCase::for_parts(DeviceContext& device, int threads, const Body& body) {
     device.threads().run(part);
 }
 
+// One thread uses a single cache.
+std::int64_t usable_cache_bytes(const TransferSeries& series, const DeviceInfo& info) {
+  return series.threads == 1 ? smallest_last_level_cache_bytes(info) : last_level_cache_bytes(info);
+}
+
 CpuCase::CpuCase(Machine& machine, const TransferSeries& series, std::int64_t bytes,
                  std::stop_token stop, const StreamKernels& kernels)
     : from_(machine.at(series.from)),
@@ -98,7 +103,7 @@ CpuCase::CpuCase(Machine& machine, const TransferSeries& series, std::int64_t by
       n_(bytes / static_cast<std::int64_t>(sizeof(double))),
       stop_(std::move(stop)),
       kernels_(kernels),
-      stores_(choose_stores(series.op, bytes, last_level_cache_bytes(to_.info()))),
+      stores_(choose_stores(series.op, bytes, usable_cache_bytes(series, to_.info()))),
       sums_(static_cast<std::size_t>(series.threads)),
       bound_(to_.threads()) {
   allocate(bytes);

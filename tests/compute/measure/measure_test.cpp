@@ -185,12 +185,14 @@ TEST(CacheFlusher, FindsTheLastLevel) {
   EXPECT_EQ(last_level_cache_bytes(info), 96 * kKiB);
   info.caches = {{2, 0, 4, 64}};
   EXPECT_EQ(last_level_cache_bytes(info), 32 * kMiB) << "a size that the system does not say";
+  EXPECT_EQ(smallest_last_level_cache_bytes(info), 32 * kMiB);
 }
 
 TEST(CacheFlusher, AddsLastLevelCachesOfDifferentSizes) {
   DeviceInfo info;
   info.caches = {{1, 48 * kKiB, 8, 64}, {2, 2 * kMiB, 8, 64}, {2, 4 * kMiB, 4, 64}};
   EXPECT_EQ(last_level_cache_bytes(info), 32 * kMiB);
+  EXPECT_EQ(smallest_last_level_cache_bytes(info), 2 * kMiB);
 }
 
 TEST(Conditions, ReadsTheClockFromSysfsThenProc) {

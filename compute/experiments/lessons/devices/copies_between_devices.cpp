@@ -131,11 +131,13 @@ Lesson copies_lesson() {
   info.name = "copies";
   info.timed = false;
   info.title = LAB_TEXT("X + Y on two devices");
+  info.chooses_devices = true;
   info.devices = 2;
   info.text = {
       LAB_TEXT(
-          "X is on the first device and Y on the second. No device can read both operands at full "
-          "speed, so one of them must be copied first."),
+          "X is on the first device and Y on the second. Neither a GPU nor the CPU can read both "
+          "operands at full speed, so one of them must be copied first. CPU devices share main "
+          "memory, but the lab treats them alike, so that the rule can be seen without a GPU."),
       LAB_TEXT(
           "A library could copy silently, and TensorFlow does. PyTorch, MXNet and this lab refuse, "
           "because a hidden copy in a loop can cost more than the computation."),

@@ -217,6 +217,8 @@ void run_roofline_lesson(LessonStage& stage) {
   if (device.device().kind == DeviceKind::Cpu) {
     report_elementwise(stage, ceilings, {"sin", count, 8 * count}, elementwise,
                        time_sin(stage, device, elementwise));
+    stage.observe("sin", tr("counts as one operation here but takes tens, so arithmetic is likely "
+                            "to limit it rather than memory"));
   }
   const double ideal = std::ceil(6 * ceilings.flops / ceilings.memory_bytes_per_s);
   const double knee = measured_knee(sweep);
@@ -251,6 +253,7 @@ Lesson roofline_lesson() {
   LessonInfo info;
   info.name = "roofline";
   info.title = LAB_TEXT("How fast can it be");
+  info.chooses_devices = true;
   info.text = {
       LAB_TEXT("Two limits hold for every kernel: the arithmetic units' peak, and the operations "
                "per byte times the bandwidth of the memory that holds the arrays: a cache if they "

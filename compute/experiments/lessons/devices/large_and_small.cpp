@@ -271,6 +271,7 @@ Lesson crossover_lesson() {
   LessonInfo info;
   info.name = "crossover";
   info.title = LAB_TEXT("Large and small on two devices");
+  info.chooses_devices = true;
   info.larger_device = true;
   info.text = {
       LAB_TEXT(
@@ -280,7 +281,7 @@ Lesson crossover_lesson() {
                "copies, so the crossing moves to larger sizes."),
       LAB_TEXT(
           "Exercise 1 of the chapter, with the CPU and a GPU; without a GPU, with one core and all "
-          "cores.")};
+          "cores, between which the data is copied within main memory.")};
   info.steps = {{LAB_TEXT("Products on both devices"),
                  {"torch.mm(A.to(device), B.to(device))", "np.dot(A, B)", "tf.matmul(A, B)",
                   "jnp.matmul(A, B)", "matmul(A, B)"}},

@@ -198,7 +198,8 @@ Lesson network_lesson() {
           "weights and one bias."),
       LAB_TEXT("Exercise 2: save the parameters, load them on another device, and compare. The lab "
                "saves in the safetensors format: a header with names, shapes and types, then the "
-               "values. Files of torch.save and of the other frameworks have other sizes.")};
+               "values, and no device. A file of torch.save also says where each tensor was, and "
+               "map_location chooses another place. The other frameworks' files differ in size.")};
   info.steps = {
       {LAB_TEXT("Put the network on a device"),
        {"net = net.to(device=try_gpu())", "net.initialize(ctx=try_gpu())",
@@ -211,10 +212,12 @@ Lesson network_lesson() {
         "net.apply(params, X)", "net.forward(batch)"}},
       {LAB_TEXT("Save"),
        {"torch.save(net.state_dict(), 'net')", "net.save_parameters('net')",
-        "net.save_weights('net')", "jnp.savez('net', **params)", "save_network(net, \"net\")"}},
+        "net.save_weights('net.weights.h5')", "jnp.savez('net.npz', **params)",
+        "save_network(net, \"net\")"}},
       {LAB_TEXT("Load on another device"),
-       {"net.load_state_dict(torch.load('net'))", "net.load_parameters('net', ctx=gpu(1))",
-        "net.load_weights('net')", "jnp.load('net')", "load_network(other, \"net\")"}}};
+       {"net.load_state_dict(torch.load('net', map_location=device))",
+        "net.load_parameters('net', ctx=gpu(1))", "net.load_weights('net.weights.h5')",
+        "jnp.load('net.npz')", "load_network(other, \"net\")"}}};
   info.question = {
       .text = LAB_TEXT("How many bytes does the lab's state file of Linear(3, 1) have?"),
       .unit = "B",

@@ -37,6 +37,17 @@ double mean_product_s(const std::vector<DeviceProducts>& done) {
   return total / static_cast<double>(done.size());
 }
 
+// A GPU beside a CPU: the ratio says little about the faster of them.
+std::string unlike_devices_text(const std::vector<DeviceProducts>& at_once) {
+  const auto seconds = [](const DeviceProducts& one) { return one.end_s - one.begin_s; };
+  const auto [fast, slow] = std::ranges::minmax_element(at_once, {}, seconds);
+  return trf(
+      "{} took {} for its products and {} took {}: the shorter time hides behind the longer "
+      "one, so that the ratio says nothing about the faster device.",
+      to_string(fast->device), format_seconds(seconds(*fast)), to_string(slow->device),
+      format_seconds(seconds(*slow)));
+}
+
 void run_together_lesson(LessonStage& stage) {
   const std::vector<Device> pair = {stage.devices()[0], stage.devices()[1]};
   const auto n = static_cast<std::int64_t>(stage.vary());
@@ -102,6 +113,7 @@ void run_together_lesson(LessonStage& stage) {
                      : trf("Two products at once on {} and {}, which share cores, were {:.2f} "
                            "times as fast as one after the other, both on {}.",
                            first, second, ratio, first));
+  if (pair[0].kind != pair[1].kind) stage.explain(unlike_devices_text(shown.at_once));
 }
 
 }  // namespace
@@ -110,7 +122,9 @@ Lesson together_lesson() {
   LessonInfo info;
   info.name = "together";
   info.title = LAB_TEXT("Two products at once");
+  info.chooses_devices = true;
   info.devices = 2;
+  info.alike_devices = true;
   info.text = {
       LAB_TEXT("Two devices can work at the same time if nothing forces one to wait for the other: "
                "each has "
@@ -121,18 +135,22 @@ Lesson together_lesson() {
       LAB_TEXT("Exercise 4 of the chapter: two products on two devices at once, and in sequence.")};
   info.steps = {
       {LAB_TEXT("One after the other, both on the first device"),
-       {"A0 @ B0; torch.cuda.synchronize(); A0 @ B0", "A0.dot(B0).wait_to_read(); A0.dot(B0)",
-        "A0 @ B0; A0 @ B0", "(A0 @ B0).block_until_ready(); A0 @ B0", "work.run_in_sequence()"}},
+       {"A0 @ B0; A0 @ B0; torch.cuda.synchronize(0)", "A0.dot(B0); A0.dot(B0); npx.waitall()",
+        "A0 @ B0; (A0 @ B0).numpy()", "jax.block_until_ready((A0 @ B0, A0 @ B0))",
+        "work.run_in_sequence()"}},
       {LAB_TEXT("Both at once"),
-       {"A0 @ B0; A1 @ B1", "A0.dot(B0); A1.dot(B1); npx.waitall()", "A0 @ B0; A1 @ B1",
-        "A0 @ B0; A1 @ B1", "work.run_at_once()"}}};
+       {"A0 @ B0; A1 @ B1; torch.cuda.synchronize(0); torch.cuda.synchronize(1)",
+        "A0.dot(B0); A1.dot(B1); npx.waitall()", "C0 = A0 @ B0; (A1 @ B1).numpy(); C0.numpy()",
+        "jax.block_until_ready((A0 @ B0, A1 @ B1))", "work.run_at_once()"}}};
   info.question = {
       .text = LAB_TEXT("How many times as fast are two products at once on two devices?"),
       .unit = "x",
       .low = 0.5,
       .high = 3,
-      .why = LAB_TEXT("Devices that share nothing take as long for two products as one of them for "
-                      "one: the ratio is 2. Shared cores, memory or clock lower it.")};
+      .why =
+          LAB_TEXT("Two equal devices that share nothing take as long for two products as one of "
+                   "them for one: the ratio is 2. Shared cores, memory or clock lower it, and so "
+                   "does a second device that is slower.")};
   info.vary = LessonVary{LAB_TEXT("Size N"), "", 64, 4096, 512, true};
   StartMatmul free;
   free.together = true;

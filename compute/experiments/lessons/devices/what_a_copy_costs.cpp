@@ -183,6 +183,7 @@ Lesson link_lesson() {
   LessonInfo info;
   info.name = "link";
   info.title = LAB_TEXT("What a copy costs");
+  info.chooses_devices = true;
   info.devices = 2;
   info.text = {LAB_TEXT("A copy costs time before its first byte moves: a call, a wake-up, a "
                         "request over the link. "

@@ -173,10 +173,12 @@ Lesson devices_lesson() {
           "Every computation runs on a device. cpu:0 stands for the processor's cores and the main "
           "memory; the lab can split the cores into several devices, cpu:0, cpu:1 and so on. Each "
           "GPU is a device of its own, with its own memory."),
-      LAB_TEXT("Naming a device costs nothing and always works: gpu(10) is the call that names "
-               "cuda:10. Using it requires that it exists."),
+      LAB_TEXT("Naming a device costs nothing: gpu(10) is the call that names cuda:10. Using it "
+               "requires that it exists. JAX names existing devices only."),
       LAB_TEXT("The chapter therefore adds two functions that also work where a GPU is missing: "
-               "try_gpu(i) for one device, and try_all_gpus() for all.")};
+               "try_gpu(i) for one device, and try_all_gpus() for all. In the lab the latter "
+               "returns the CPU where there is no GPU, as the book's comment says; the book's code "
+               "returns an empty list.")};
   info.steps = {
       {LAB_TEXT("The CPU"),
        {"torch.device('cpu')", "npx.cpu()", "tf.device('/CPU:0')", "jax.devices('cpu')[0]",

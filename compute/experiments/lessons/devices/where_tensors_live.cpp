@@ -110,6 +110,7 @@ Lesson tensors_lesson() {
   info.name = "tensors";
   info.timed = false;
   info.title = LAB_TEXT("Where a tensor lives");
+  info.chooses_devices = true;
   info.text = {LAB_TEXT("A tensor's elements are stored in the memory of one device. The device is "
                         "chosen when the "
                         "tensor is created; without a choice it is the CPU."),

@@ -474,7 +474,9 @@ Lesson feed_lesson() {
           "same losses."),
       LAB_TEXT(
           "On a CPU, the loss of a step is already in main memory. On a GPU, each reading of it "
-          "waits until the queue is empty.")};
+          "waits until the queue is empty. The chapter's exercise for MXNet therefore drops "
+          "waitall(): the host then runs ahead, and a bound of two steps limits the batches in "
+          "the queue.")};
   info.steps = {
       {LAB_TEXT("Load, then compute"),
        {"DataLoader(data, batch_size, num_workers=0)", "gluon.data.DataLoader(data, batch_size)",

@@ -376,8 +376,8 @@ Lesson allreduce_lesson() {
   info.text = {
       LAB_TEXT(
           "After backward, every device holds a gradient of its own, and every device needs the "
-          "sum. "
-          "The chapter copies all gradients to device 0, adds them there and copies the sum back."),
+          "sum. The book's training from scratch, one section earlier, copies all gradients to "
+          "device 0, adds them there and copies the sum back."),
       LAB_TEXT(
           "That hub moves (k - 1) N bytes in and as many out, while all others wait. A ring cuts "
           "the "

@@ -129,9 +129,12 @@ Lesson memory_lesson() {
   info.title = LAB_TEXT("What fills memory in training");
   info.track = LessonTrack::SeveralDevices;
   info.text = {
-      LAB_TEXT("Training stores every parameter three times: its weight, its gradient and, with "
-               "momentum, "
-               "its velocity. This part does not depend on the batch."),
+      LAB_TEXT(
+          "Training stores every parameter three times: its weight, its gradient and, with "
+          "momentum, "
+          "its velocity. This part does not depend on the batch. The lab reserves all of it at "
+          "once; PyTorch allocates gradients in the first backward and velocities in the "
+          "first step of the optimizer."),
       LAB_TEXT("Backward needs the outputs of forward, so the activations of every layer are kept "
                "for every "
                "image of the batch. This part grows with the batch until the device is full."),
@@ -144,8 +147,9 @@ Lesson memory_lesson() {
         "params = net.init(key, X)", "Network net(plan_model(\"lenet\"), device, batch)"}},
       {LAB_TEXT("Make the optimizer"),
        {"torch.optim.SGD(net.parameters(), lr, momentum=0.9)",
-        "gluon.Trainer(net.collect_params(), 'sgd')", "keras.optimizers.SGD(lr, 0.9)",
-        "optax.sgd(lr, momentum=0.9)", "Sgd optimizer(net, {.momentum = 0.9})"}},
+        "gluon.Trainer(params, 'sgd', {'learning_rate': lr, 'momentum': 0.9})",
+        "keras.optimizers.SGD(lr, 0.9)", "optax.sgd(lr, momentum=0.9).init(params)",
+        "Sgd optimizer(net, {.momentum = 0.9})"}},
       {LAB_TEXT("A batch that does not fit"),
        {"torch.cuda.OutOfMemoryError", "MXNetError: out of memory", "ResourceExhaustedError",
         "RESOURCE_EXHAUSTED", "Error(OutOfMemory)"}}};

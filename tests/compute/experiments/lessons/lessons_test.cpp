@@ -282,6 +282,10 @@ TEST(LessonStage, RefusesWhatItCannotRun) {
   StartLesson request = lesson("tensors", 64);
   request.devices = {cpu(3)};
   EXPECT_THROW(run(one, request), Error);
+  request = lesson("speedup");
+  request.devices = {cpu()};
+  EXPECT_EQ(message_of([&] { run(one, request); }, Errc::Usage),
+            "lesson speedup: it takes the devices that it needs; omit --devices");
 }
 
 TEST(LessonGap, NamesWhatTheCausesLeave) {

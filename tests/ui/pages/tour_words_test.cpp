@@ -28,7 +28,8 @@ TEST(TourPage, SumsTheMachineUpFromSteadyPeaksOnly) {
   lab.open(Page::Tour);
   const auto said = [&] { return lab.backend.find("tour/headline")->label; };
   EXPECT_EQ(said(),
-            "2 devices reach up to 187 GFLOP/s each, about 700 products of 512 x 512 matrices per "
+            "2 devices reach up to 187 GFLOP/s each, enough arithmetic for about 700 products of "
+            "512 x 512 matrices per "
             "second. Work of less than "
             "4.00 FLOP per byte waits for memory.");
   lab.model.apply(event(2, 304, JobStarted{"tour", StartTour{}}));
@@ -37,7 +38,8 @@ TEST(TourPage, SumsTheMachineUpFromSteadyPeaksOnly) {
   lab.model.apply(event(2, 306, JobFinished{Outcome::Done, 18, ""}));
   lab.frames(4);
   EXPECT_EQ(said(),
-            "2 devices reach up to 187 GFLOP/s each, about 700 products of 512 x 512 matrices per "
+            "2 devices reach up to 187 GFLOP/s each, enough arithmetic for about 700 products of "
+            "512 x 512 matrices per "
             "second.")
       << "no limit is concluded from a disturbed run";
   EXPECT_TRUE(lab.visible("tour/others"));

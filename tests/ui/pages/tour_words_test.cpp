@@ -27,20 +27,20 @@ TEST(TourPage, SumsTheMachineUpFromSteadyPeaksOnly) {
   Lab lab(std::move(model), 1, kTallTour);
   lab.open(Page::Tour);
   const auto said = [&] { return lab.backend.find("tour/headline")->label; };
-  EXPECT_EQ(said(),
-            "2 devices reach up to 187 GFLOP/s each, enough arithmetic for about 700 products of "
-            "512 x 512 matrices per "
-            "second. Work of less than "
-            "4.00 FLOP per byte waits for memory.");
+  EXPECT_EQ(
+      said(),
+      "2 devices reach up to 187 GFLOP/s each, at most 700 products of 512 x 512 matrices per "
+      "second. Work of less than "
+      "4.00 FLOP per byte waits for memory.");
   lab.model.apply(event(2, 304, JobStarted{"tour", StartTour{}}));
   for (const TourFigure& figure : {first, second, memory}) lab.model.apply(event(2, 305, figure));
   lab.model.apply(event(2, 306, CoresShared{0.3}));
   lab.model.apply(event(2, 306, JobFinished{Outcome::Done, 18, ""}));
   lab.frames(4);
-  EXPECT_EQ(said(),
-            "2 devices reach up to 187 GFLOP/s each, enough arithmetic for about 700 products of "
-            "512 x 512 matrices per "
-            "second.")
+  EXPECT_EQ(
+      said(),
+      "2 devices reach up to 187 GFLOP/s each, at most 700 products of 512 x 512 matrices per "
+      "second.")
       << "no limit is concluded from a disturbed run";
   EXPECT_TRUE(lab.visible("tour/others"));
   second.value = second.median = first.value / 2;
@@ -49,7 +49,7 @@ TEST(TourPage, SumsTheMachineUpFromSteadyPeaksOnly) {
   lab.model.apply(event(2, 306, JobFinished{Outcome::Done, 18, ""}));
   lab.frames(4);
   EXPECT_EQ(said(),
-            "cpu:0 reaches up to 187 GFLOP/s, 2.00 times as much as cpu:1: about 700 products of "
+            "cpu:0 reaches up to 187 GFLOP/s, 2.00 times as much as cpu:1: at most 700 products of "
             "512 x 512 matrices per second.");
   second.unstable = true;
   lab.model.apply(event(3, 307, JobStarted{"tour", StartTour{}}));

@@ -20,14 +20,14 @@ bool is_steady(const TourFigure& figure) {
   return figure.complete && figure.missing.empty() && figure.value > 0 && !is_unsteady(figure);
 }
 
-// "enough arithmetic for about 440 products of 512 x 512 matrices per second".
+// "at most 440 products of 512 x 512 matrices per second".
 std::string products_text(const TourFigure& peak) {
   const std::int64_t n = tour_matrix_size(peak.device);
   const auto side = static_cast<double>(n);
   const double products = peak.value / (2 * side * side * side);
   const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(products)) - 1));
   const auto rounded = std::llround(std::round(products / unit) * unit);
-  return trf("enough arithmetic for about {0} products of {1} x {1} matrices per second",
+  return trf("at most {0} products of {1} x {1} matrices per second",
              group_digits(std::to_string(rounded)), n);
 }
 

@@ -381,8 +381,7 @@ void run_sixteen_lesson(LessonStage& stage) {
           : trf("The slow device saved nothing: a step took {} without it, and {} with half of the "
                 "batch on it.",
                 alone_text, half_text);
-  stage.conclude(trf("{} Sixteen devices would be {:.0f} to {:.0f} % efficient.", shares_text,
-                     *std::ranges::min_element(at_sixteen), *std::ranges::max_element(at_sixteen)));
+  stage.conclude(shares_text);
   stage.explain(
       trf("Sixteen devices as fast as cpu:0, which divide the same {} images of LeNet, would be "
           "{:.0f} % efficient over NVLink and {:.0f} % over 10 Gbit Ethernet; with more images per "

@@ -85,8 +85,9 @@ TEST(JobCommandLine, NamesTheDevicesOfTheMachine) {
   const std::string scaling = ui::command_line_of(StartScaling{}, machine_of(1));
   EXPECT_EQ(scaling.rfind("device-lab scaling --cpu-devices 1", 0), 0U)
       << "the command would make a device of each core: " << scaling;
-  EXPECT_EQ(ui::command_line_of(StartLesson{.lesson = "link"}, machine_of(1)),
-            "device-lab lesson --cpu-devices 1 link");
+  StartLesson lesson;
+  lesson.lesson = "link";
+  EXPECT_EQ(ui::command_line_of(lesson, machine_of(1)), "device-lab lesson --cpu-devices 1 link");
   MachineInfo machine = machine_of(1);
   machine.devices.emplace_back().device = {DeviceKind::Emulated, 0};
   EXPECT_EQ(ui::command_line_of(StartMatmul{}, machine), "device-lab matmul --emulated-gpus 1");

@@ -188,7 +188,7 @@ TEST(TrainingRun, SaysWhereItStopped) {
   TrainingRun reached = run;
   run.add(TrainingDone{});
   EXPECT_EQ(run.stopped_text(), "stopped at epoch 1.5 of 4");
-  reached.add(TrainingDone{.reached_s = 3});
+  reached.add(TrainingDone{.test_acc = {}, .reached_s = 3});
   EXPECT_EQ(reached.stopped_text(), "") << "at the accuracy asked for";
   run.add(TrainingChanged{.step = 15, .total_steps = 15});
   EXPECT_EQ(run.stopped_text(), "") << "the plan was changed";

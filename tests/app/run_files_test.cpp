@@ -102,7 +102,9 @@ TEST(RunFiles, KeepWhyARunEnded) {
   run.add(StepDone{.step = 10, .t_s = 1, .devices = {}});
   ui::TrainingRun reached = run;
   run.add(TrainingDone{});
-  reached.add(TrainingDone{.test_acc = {}, .reached_s = 3});
+  TrainingDone done;
+  done.reached_s = 3;
+  reached.add(done);
   write_run(dir.path() / "1.json", run, "");
   write_run(dir.path() / "2.json", reached, "");
   const StoredRuns kept = read_runs(dir.path());

@@ -170,9 +170,12 @@ TEST(TrainingRun, SaysWhereInterruptionsMadeItSlower) {
     run.add(step);
   }
   EXPECT_EQ(run.speed_text(), "2.56 k");
-  run.add(TrainingDone{.images_per_s = 2500});
+  TrainingDone done;
+  done.images_per_s = 2500;
+  run.add(done);
   EXPECT_EQ(run.speed_text(), "2.56 k");
-  run.add(TrainingDone{.images_per_s = 1800});
+  done.images_per_s = 1800;
+  run.add(done);
   EXPECT_EQ(run.speed_text(), "2.56 k, mean 1.80 k");
   EXPECT_EQ(run.lower_mean_images_per_s(), 1800.0);
 }
@@ -188,9 +191,13 @@ TEST(TrainingRun, SaysWhereItStopped) {
   TrainingRun reached = run;
   run.add(TrainingDone{});
   EXPECT_EQ(run.stopped_text(), "stopped at epoch 1.5 of 4");
-  reached.add(TrainingDone{.test_acc = {}, .reached_s = 3});
+  TrainingDone done;
+  done.reached_s = 3;
+  reached.add(done);
   EXPECT_EQ(reached.stopped_text(), "") << "at the accuracy asked for";
-  run.add(TrainingChanged{.step = 15, .total_steps = 15});
+  TrainingChanged change;
+  change.step = change.total_steps = 15;
+  run.add(change);
   EXPECT_EQ(run.stopped_text(), "") << "the plan was changed";
 }
 

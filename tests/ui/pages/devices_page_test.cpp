@@ -210,8 +210,7 @@ TEST(DevicesPage, TheCurveOfTheSelectedDeviceIsWider) {
     const WidgetRect plot = *lab.backend.find("devices/plot");
     const ImU32 color = ui::device_color(*lab.backend.ui.theme, cpu(1));
     float least = plot.max.y, most = plot.min.y;
-    const ImDrawData& drawn = *ImGui::GetDrawData();
-    for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
+    for (const ImDrawList* list : test::drawn_lists()) {
       for (const ImDrawVert& v : list->VtxBuffer) {
         const float middle = (plot.min.y + plot.max.y) / 2;  // below the legend
         if (v.col != color || v.pos.x < plot.min.x || v.pos.y < middle || v.pos.y > plot.max.y) {

@@ -90,7 +90,9 @@ TEST(Frame, ADialogOpenedByMouseHasTheKeyboard) {
 TEST(Frame, TabVisitsTheFieldAndTheButtonsOfADialog) {
   Lab lab(make_scene(Page::Matmul, Scene::Done));
   lab.frames(3);
-  lab.view.save = ui::SaveWish{.command = SaveText{.file = "/tmp/none.csv"}, .looked_up = {}};
+  SaveText text;
+  text.file = "/tmp/none.csv";
+  lab.view.save = ui::SaveWish{.command = text, .looked_up = {}};
   lab.frames(4);
   std::vector<ImGuiID> visited;
   for (int i = 0; i < 4; ++i) {

@@ -114,11 +114,18 @@ class Lab {
   Commands out;
 };
 
+// What the last frame drew; ImGui 1.89 changed the type of its list.
+inline std::vector<const ImDrawList*> drawn_lists() {
+  const ImDrawData& drawn = *ImGui::GetDrawData();
+  std::vector<const ImDrawList*> lists;
+  for (int i = 0; i < drawn.CmdListsCount; ++i) lists.push_back(drawn.CmdLists[i]);
+  return lists;
+}
+
 // Counts the vertices of a colour that were drawn inside a widget.
 inline std::size_t drawn_in(const ui::WidgetRect& rect, ImU32 color) {
   std::size_t count = 0;
-  const ImDrawData& drawn = *ImGui::GetDrawData();
-  for (const ImDrawList* list : std::span(drawn.CmdLists, drawn.CmdListsCount)) {
+  for (const ImDrawList* list : drawn_lists()) {
     for (const ImDrawVert& v : list->VtxBuffer) {
       count += v.col == color && v.pos.x >= rect.min.x && v.pos.x <= rect.max.x &&
                v.pos.y >= rect.min.y && v.pos.y <= rect.max.y;

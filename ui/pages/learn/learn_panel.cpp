@@ -196,6 +196,14 @@ std::string lesson_problem(const Panel& p, const LessonInfo& lesson) {
   return guess_problem(lesson.question, guess->second);
 }
 
+// An earlier version may have offered a choice that this one does not.
+void forget_unknown_choice(const Panel& p, const LessonInfo& lesson) {
+  auto& guesses = p.view.forms.learn.guesses;
+  const auto guess = guesses.find(lesson.name);
+  if (lesson.question.choices.empty() || guess == guesses.end()) return;
+  if (!guess_problem(lesson.question, guess->second).empty()) guesses.erase(guess);
+}
+
 void start_lesson(const Panel& p, const LessonInfo& lesson) {
   LearnForm& form = p.view.forms.learn;
   StartLesson request;
@@ -212,6 +220,7 @@ void start_lesson(const Panel& p, const LessonInfo& lesson) {
 void draw_learn_page(const Panel& p) {
   const LessonInfo* lesson = shown_lesson(p);
   if (lesson == nullptr) return;
+  forget_unknown_choice(p, *lesson);
   resume(p, *lesson);
   const LessonRun* run = p.model.lesson_run(lesson->name);
   if (run && run->done) p.view.forms.learn.done.insert(lesson->name);

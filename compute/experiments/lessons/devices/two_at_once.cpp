@@ -37,7 +37,7 @@ double mean_product_s(const std::vector<DeviceProducts>& done) {
   return total / static_cast<double>(done.size());
 }
 
-// A GPU beside a CPU: the ratio says little about the faster of them.
+// A CPU device with a GPU beside it: the ratio says little about the faster of them.
 std::string unlike_devices_text(const std::vector<DeviceProducts>& at_once) {
   const auto seconds = [](const DeviceProducts& one) { return one.end_s - one.begin_s; };
   const auto [fast, slow] = std::ranges::minmax_element(at_once, {}, seconds);
@@ -113,7 +113,9 @@ void run_together_lesson(LessonStage& stage) {
                      : trf("Two products at once on {} and {}, which share cores, were {:.2f} "
                            "times as fast as one after the other, both on {}.",
                            first, second, ratio, first));
-  if (pair[0].kind != pair[1].kind) stage.explain(unlike_devices_text(shown.at_once));
+  if (pair[0].kind == DeviceKind::Cpu && pair[1].kind != DeviceKind::Cpu) {
+    stage.explain(unlike_devices_text(shown.at_once));
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "app/headless/table.h"
 #include "compute/core/error.h"
@@ -66,11 +67,7 @@ std::string progress_text(double done, std::string_view what, std::optional<doub
   std::string text = fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kCells - filled,
                                  share * 100, what);
   if (left_s) text += "  " + trf("{} left", format_seconds(*left_s));
-  while (display_width(text) > std::max(0, width)) {  // cut off whole characters
-    while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.pop_back();
-    text.pop_back();
-  }
-  return text;
+  return cut_off(std::move(text), width);
 }
 
 Console::Console() : bar_allowed_(isatty(STDERR_FILENO) == 1) {}

@@ -9,16 +9,33 @@
 
 namespace lab::app {
 
+namespace {
+
+// Whether a byte of UTF-8 belongs to the character before it.
+bool continues(unsigned char byte) {
+  return (byte & 0xC0U) == 0x80U;
+}
+
+}  // namespace
+
 int display_width(std::string_view text) {
   // The lead bytes of U+0300 to U+036F (0xCC, 0xCD: combining marks, nearly) take no column, those
   // from U+3000 on (0xE3 to 0xED, 0xF0) and U+FF00 on (0xEF) two, continuation bytes none.
   int width = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0U) == 0x80U || byte == 0xCC) continue;
+    if (continues(byte) || byte == 0xCC) continue;
     width += byte >= 0xE3 && byte != 0xEE ? 2 : 1;
   }
   return width;
+}
+
+std::string cut_off(std::string text, int columns) {
+  while (display_width(text) > std::max(0, columns)) {
+    while (continues(static_cast<unsigned char>(text.back()))) text.pop_back();
+    text.pop_back();
+  }
+  return text;
 }
 
 std::string padded(std::string text, int columns) {

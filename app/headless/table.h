@@ -31,6 +31,8 @@ class TableLayout {
 
 // Returns the terminal columns taken by UTF-8 text; East Asian wide characters take two.
 int display_width(std::string_view text);
+// The beginning of a text in whole characters, at most `columns` wide.
+std::string cut_off(std::string text, int columns);
 // Appends spaces up to a width of `columns`; at least one follows the text.
 std::string padded(std::string text, int columns);
 

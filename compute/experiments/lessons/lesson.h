@@ -58,8 +58,11 @@ class LessonStage {
   void gap(LessonGap gap, std::initializer_list<Timing> times);
   // The answer to the lesson's question: a choice's position, or the measured values.
   void answer(std::vector<double> values) { done_.answer = LessonAnswer{std::move(values)}; }
-  // Leaves the guess unjudged, because the answer is rough; `why` is a sentence.
-  void leave_open(std::string why) { done_.why_open = std::move(why); }
+  // Leaves the guess unjudged, because the answer is rough; `why` is a sentence. An earlier reason,
+  // such as a busy machine, stays.
+  void leave_open(std::string why) {
+    if (done_.why_open.empty()) done_.why_open = std::move(why);
+  }
   // Leaves the guess unjudged if the time exceeds `disturbed` times the expected one: other
   // programs used the cores. Returns whether it did.
   bool too_busy(const std::string& what, double expected_s, double measured_s,

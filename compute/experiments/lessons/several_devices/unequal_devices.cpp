@@ -347,23 +347,19 @@ void run_sixteen_lesson(LessonStage& stage) {
   const UnequalRun& without =
       fastest_of(runs, [](const UnequalRun& run) { return run.slow_share == 0; });
   stage.count(best, 100 * fastest.slow_share, "%");
-  bool disturbed = false;
   // Only a disturbed run of another share that could have been the fastest changes the answer.
   for (const UnequalRun& run : runs) {
     const double expected_s = alone.step_s(run.slow_share);
     const bool rival = std::abs(run.slow_share - fastest.slow_share) > kSameShare &&
                        expected_s < fastest.step.median_s;
-    if (rival && stage.too_busy(listed, expected_s, run.step.median_s)) {
-      disturbed = true;
-      break;
-    }
+    if (rival && stage.too_busy(listed, expected_s, run.step.median_s)) break;
   }
   stage.answer({100 * fastest.slow_share});
   // Of several medians the least is below its true value, so a small saving may be none.
   const double saved_s = without.step.median_s - fastest.step.median_s;
   const double varies_s = std::max(half_spread(without.step), half_spread(fastest.step));
   const bool saves = saved_s > varies_s;
-  if (fastest.slow_share > 0 && !saves && !disturbed) {
+  if (fastest.slow_share > 0 && !saves) {
     stage.leave_open(
         tr("The slow device saves no more than the steps vary: the times do not "
            "decide. Measure again when other programs are idle."));

@@ -93,7 +93,7 @@ cudaError_t clear(const GpuProduct& product, cudaStream_t stream) {
                            static_cast<std::size_t>(product.m), stream);
 }
 
-// The word that receives the note of a wait that timed out; null if it cannot be allocated. It
+// The word that receives the note of a wait that timed out; null until a rung is loaded. It
 // lives as long as the process, because kernels may outlive every owner.
 std::atomic<std::uint32_t*> host_note = nullptr;
 

@@ -8,12 +8,14 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/machine/cpu_topology.h"
+#include "compute/machine/futex.h"
 #include "compute/machine/movable_thread.h"
 #include "compute/machine/simd_level.h"
 
@@ -22,6 +24,9 @@ namespace {
 
 // Threads stay awake for this long after a task, ready for the next fork, and then sleep.
 constexpr std::chrono::microseconds kSpin{30};
+// How long a thread that waits for the others sleeps before it looks again whether one of them is
+// blocked: first, and at most.
+constexpr std::chrono::microseconds kFirstNap{200}, kLongestNap{3200};
 
 // Spins until done() or until `most` has passed; returns whether done.
 template <typename Done>
@@ -36,6 +41,16 @@ bool spin_until(Done done, std::chrono::microseconds most) {
   } while (std::chrono::steady_clock::now() < end);
   return done();
 }
+
+// The lengths of consecutive naps.
+class Nap {
+ public:
+  std::optional<std::chrono::microseconds> length() const { return length_; }
+  void lengthen() { length_ = std::min(2 * length_, kLongestNap); }
+
+ private:
+  std::chrono::microseconds length_ = kFirstNap;
+};
 
 // Returns false if the core does not exist or is not allowed for this process.
 bool pin_this_thread(int core) {
@@ -53,7 +68,8 @@ bool all_different(std::vector<int> cores) {
 // parts until none is left; the workers add what they did to `finished`, and the caller waits for
 // all parts. A worker that has taken none by then is not waited for: whatever it takes later
 // belongs to a later fork, whose task was published before. A thread without work spins, then lends
-// its core to a blocked thread, then sleeps.
+// its core to a blocked thread, then sleeps; while others work, it wakes now and then to look for
+// one that has become blocked.
 //
 // Reading a cache line that another core has written takes 40 to 200 ns. Data that are written
 // together therefore share a line, and a fork moves few lines between cores.
@@ -130,6 +146,7 @@ struct ThreadPool::Impl {
   std::int64_t steal(int thread);
   void call(std::int64_t part, int thread) noexcept;
   void wait_until_finished(std::uint32_t parts);
+  bool any_working() const;
   template <typename Over>
   bool help_a_blocked_thread(int helper, const Over& over);
   void take_back_cores();
@@ -193,7 +210,7 @@ ThreadPool::Impl::~Impl() {
 void ThreadPool::Impl::join_workers() {
   stopping = true;
   ++forks;
-  forks.notify_all();
+  futex_wake_all(forks);
   for (std::thread& w : workers) w.join();
 }
 
@@ -248,6 +265,10 @@ void ThreadPool::Impl::take_parts(int thread, const Report& report) noexcept {
   take_all([&] { return steal(thread); });
 }
 
+bool ThreadPool::Impl::any_working() const {
+  return std::ranges::any_of(threads, [](const Thread& thread) { return thread.working.load(); });
+}
+
 // Lets a thread that is working on the fork but does not get to run use the core of the calling
 // thread, which is about to sleep: other programs' time slices are as long as several forks. Gives
 // up when over(). Returns whether the core is lent.
@@ -294,16 +315,19 @@ void ThreadPool::Impl::worker(int thread) {
   }
   const auto report = [this](std::uint32_t parts) {
     finished += parts;
-    if (caller_sleeps) finished.notify_one();
+    if (caller_sleeps) futex_wake_all(finished);
   };
   std::uint32_t seen = 0;
   while (true) {
     const auto forked = [&] { return forks.load(std::memory_order_acquire) != seen; };
     if (!spins || !spin_until(forked, kSpin)) {
-      if (spins && seen != 0) help_a_blocked_thread(thread, forked);
-      ++sleepers;
-      while (!forked()) forks.wait(seen);
-      --sleepers;
+      bool lent = !spins || seen == 0;  // or nothing to lend
+      for (Nap nap; !forked(); nap.lengthen()) {
+        lent = lent || help_a_blocked_thread(thread, forked);
+        ++sleepers;
+        futex_wait(forks, seen, lent || !any_working() ? std::nullopt : nap.length());
+        --sleepers;
+      }
     }
     seen = forks.load(std::memory_order_acquire);
     if (stopping) return;
@@ -315,11 +339,11 @@ void ThreadPool::Impl::worker(int thread) {
 void ThreadPool::Impl::wait_until_finished(std::uint32_t parts) {
   const auto done = [&] { return finished.load(std::memory_order_acquire) == parts; };
   bool lent = false;  // then spinning would keep the other thread from running
-  while (lent || !spins || !spin_until(done, kSpin)) {
+  for (Nap nap; lent || !spins || !spin_until(done, kSpin); nap.lengthen()) {
     if (spins && !lent) lent = help_a_blocked_thread(0, done);
     caller_sleeps = true;
     const std::uint32_t now = finished;
-    if (now != parts) finished.wait(now);
+    if (now != parts) futex_wait(finished, now, lent || !spins ? std::nullopt : nap.length());
     caller_sleeps = false;
     if (now == parts) return;
   }
@@ -369,7 +393,7 @@ void ThreadPool::Impl::fork(std::int64_t parts, bool everyone, const Begin* begi
   }
   if (!workers.empty() && parts > 1) {
     ++forks;
-    if (sleepers > 0) forks.notify_all();
+    if (sleepers > 0) futex_wake_all(forks);
   }
   if (!movable[0].is_caller()) {
     const std::lock_guard moving_lock(moving);

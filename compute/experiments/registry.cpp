@@ -92,7 +92,7 @@ struct NamedThreads {
   }
 };
 
-// Reports what others took from the cores of a job that ran to its end.
+// Reports what others took from the cores of a job, however it ends.
 class WatchedExperiment final : public Experiment {
  public:
   WatchedExperiment(const JobCommand& command, std::unique_ptr<Experiment> experiment)
@@ -100,8 +100,16 @@ class WatchedExperiment final : public Experiment {
 
   void run(RunContext& ctx) override {
     const CoreTimes times(std::visit(NamedThreads{ctx.machine()}, command_));
-    experiment_->run(ctx);
-    if (const auto others = times.others()) ctx.emit(CoresShared{*others});
+    const auto report = [&] {
+      if (const auto others = times.others()) ctx.emit_after_stop(CoresShared{*others});
+    };
+    try {
+      experiment_->run(ctx);
+    } catch (...) {
+      report();
+      throw;
+    }
+    report();
   }
 
  private:

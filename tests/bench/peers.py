@@ -17,10 +17,25 @@ STATISTICS = {"median": statistics.median, "fastest": min, "mean": statistics.me
 BATCHES = 10  # in device-lab's synthetic training set
 
 
+def physical_cores(processors, root="/sys/devices/system/cpu"):
+    """The first of the processors on each core: two hardware threads of a core are not two cores."""
+    chosen, seen = [], set()
+    for processor in processors:
+        folder = pathlib.Path(root) / f"cpu{processor}/topology"
+        try:
+            core = tuple((folder / name).read_text() for name in ("physical_package_id", "core_id"))
+        except OSError:
+            core = processor  # not reported: a core of its own
+        if core not in seen:
+            chosen.append(processor)
+        seen.add(core)
+    return chosen
+
+
 def take_cores(count=THREADS):
     """Restricts this process, and thereby all measured processes, to at most `count` cores, and their
     libraries to as many threads. Returns the cores."""
-    cores = sorted(os.sched_getaffinity(0))[:count]
+    cores = physical_cores(sorted(os.sched_getaffinity(0)))[:count]
     os.sched_setaffinity(0, cores)
     os.environ["OMP_NUM_THREADS"] = str(len(cores))
     return cores

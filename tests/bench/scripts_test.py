@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Tests of compare.py and busy.py without measurements: levels, results, bars, and readings of /proc."""
 import os
+import pathlib
+import tempfile
 import unittest
 
 import busy
 import load
+import peers
 import simd
 from comparison import Outcome, table
 from sgemm import SHAPES, ShapeResult, merge, set_geometric_mean
@@ -153,6 +156,15 @@ class Busy(unittest.TestCase):
                4: ("device-:disk$0", 0.25), 5: ("device-lab", 3.0)}
         times = busy.divide(1, begin, end)
         self.assertEqual(times, {"window": 0.5, "drawing": 1.25, "training": 13.0})
+
+    def test_two_hardware_threads_are_one_core(self):
+        with tempfile.TemporaryDirectory() as root:
+            for processor, (package, core) in enumerate(((0, 0), (0, 0), (0, 4), (1, 0), (0, 4))):
+                folder = pathlib.Path(root) / f"cpu{processor}/topology"
+                folder.mkdir(parents=True)
+                (folder / "physical_package_id").write_text(f"{package}\n")
+                (folder / "core_id").write_text(f"{core}\n")
+            self.assertEqual(peers.physical_cores([0, 1, 2, 3, 4, 9], root), [0, 2, 3, 9])
 
     def test_bars_follow_the_cores(self):
         row = busy.ROWS["resnet18"]

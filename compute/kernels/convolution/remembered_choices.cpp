@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 // Increment when the meaning of keys, the way of measuring or the algorithms' speed changes; older
 // choices are then dropped.
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 // Far more than the choices of all convolutions and processors take.
 constexpr std::int64_t kLargestFile = 4 << 20;

@@ -50,6 +50,7 @@ class Launcher(unittest.TestCase):
         done = subprocess.run([self.folder / "lab", "version"], env=environment | variables,
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "version\n"), done.stderr)
+        self.said = done.stderr
         return [line.split()[2:] for line in asked.read_text().splitlines()] if asked.exists() else []
 
     def asked_for_a_font(self, *arguments, apt="exit 0", fonts="", **variables):
@@ -130,6 +131,7 @@ done""")
         nvcc.unlink()
         path = f"{self.folder}/bin:/usr/bin:/bin"  # without a real one
         self.assertEqual(self.configured(PATH=path), [options("OFF")])
+        self.assertIn("an NVIDIA GPU, but no usable nvcc", self.said)
         write_program(self.folder / "cuda/cuda-12.9/bin/nvcc", RELEASE.format("12.9"))
         self.assertEqual(self.configured(PATH=path), [options("ON")])
 

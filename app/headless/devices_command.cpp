@@ -114,7 +114,8 @@ class DeviceReport {
     return layout_.row({to_string(t.device), percent(t.utilisation),
                         t.clock_mhz ? fmt::format("{:.0f} MHz", *t.clock_mhz) : "N/A",
                         t.temperature_c ? fmt::format("{:.0f} C", *t.temperature_c) : "N/A",
-                        format_bytes(t.memory_available_bytes), format_bytes(t.lab_used_bytes)});
+                        t.memory_available_bytes ? format_bytes(*t.memory_available_bytes) : "N/A",
+                        format_bytes(t.lab_used_bytes)});
   }
 
   Console& console_;

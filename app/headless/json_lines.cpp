@@ -474,7 +474,8 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["core_utilisation"] = t.core_utilisation;
   json["clock_mhz"] = number(t.clock_mhz);
   json["temperature_c"] = number(t.temperature_c);
-  json["memory_available_bytes"] = t.memory_available_bytes;
+  json["memory_available_bytes"] =
+      t.memory_available_bytes ? Json(*t.memory_available_bytes) : Json();
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
   if (is_gpu(t.device)) {
@@ -487,6 +488,9 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   if (!t.utilisation) reasons["utilisation"] = t.utilisation.reason();
   if (!t.clock_mhz) reasons["clock_mhz"] = t.clock_mhz.reason();
   if (!t.temperature_c) reasons["temperature_c"] = t.temperature_c.reason();
+  if (!t.memory_available_bytes) {
+    reasons["memory_available_bytes"] = t.memory_available_bytes.reason();
+  }
   json["missing"] = std::move(reasons);
 }
 

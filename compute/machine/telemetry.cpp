@@ -44,14 +44,15 @@ void add_gpu(DeviceTelemetry& to, const std::vector<GpuTelemetry>& gpus,
   const auto gpu = std::find_if(gpus.begin(), gpus.end(),
                                 [&](const auto& c) { return c.pci_bus_id == pci_bus_id; });
   if (gpu == gpus.end()) {
-    to.utilisation = to.clock_mhz = to.temperature_c =
-        Maybe<double>::missing(tr("NVML reports no data for this GPU"));
+    const std::string why = tr("NVML reports no data for this GPU");
+    to.utilisation = to.clock_mhz = to.temperature_c = Maybe<double>::missing(why);
+    to.memory_available_bytes = Maybe<std::int64_t>::missing(why);
     return;
   }
   to.utilisation = gpu->utilisation;
   to.clock_mhz = gpu->sm_clock_mhz;
   to.temperature_c = gpu->temperature_c;
-  to.memory_available_bytes = gpu->memory_free_bytes.value_or(0);
+  to.memory_available_bytes = gpu->memory_free_bytes;
 }
 
 constexpr double kShortest_s = 0.02;

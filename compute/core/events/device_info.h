@@ -65,8 +65,8 @@ struct DeviceTelemetry {
   std::vector<double> core_utilisation;  // busiest thread per core, as DeviceInfo::cores
   Maybe<double> clock_mhz;               // mean over the device's cores
   Maybe<double> temperature_c;
-  std::int64_t memory_available_bytes = 0;  // of the machine (CPU devices) or the GPU
-  std::int64_t lab_used_bytes = 0;          // held by this process's tensors on the device
+  Maybe<std::int64_t> memory_available_bytes;  // of the machine (CPU devices) or the GPU
+  std::int64_t lab_used_bytes = 0;             // held by this process's tensors on the device
   std::int64_t lab_peak_bytes = 0;
   // GPUs only, in addition to the tensors:
   std::int64_t lab_pinned_bytes = 0;     // page-locked main memory for copies to and from the GPU

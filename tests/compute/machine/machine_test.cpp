@@ -142,7 +142,7 @@ TEST(Machine, EmulatedGpusHaveReadingsWithoutTimes) {
   ASSERT_EQ(telemetry.devices.size(), 2U);
   const DeviceTelemetry& gpu = telemetry.devices[1];
   EXPECT_EQ(gpu.utilisation.reason(), kNeverTimed);
-  EXPECT_EQ(gpu.memory_available_bytes, machine.info().devices[1].memory_total_bytes);
+  EXPECT_EQ(*gpu.memory_available_bytes, machine.info().devices[1].memory_total_bytes);
 }
 
 TEST(Machine, ListsRejectedGpusAsAbsent) {

@@ -147,7 +147,7 @@ TEST(Telemetry, ReadsThisProcess) {
   ASSERT_EQ(t.devices.size(), 2U);
   EXPECT_EQ(t.devices[1].lab_used_bytes, 0);
   EXPECT_EQ(t.devices[1].lab_peak_bytes, 4096);
-  EXPECT_GT(t.devices[0].memory_available_bytes, 0);
+  EXPECT_GT(*t.devices[0].memory_available_bytes, 0);
   EXPECT_GT(t.lab_rss_bytes, 1 * kMiB);
   EXPECT_GE(t.lab_cpu, 0);
 }

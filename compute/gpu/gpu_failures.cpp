@@ -28,8 +28,8 @@ bool runs(std::string_view architecture, int major, int minor) {
 }
 
 // From 9.0 on, kernels use instructions that only code for one architecture may have.
-std::string build_option(int major, int minor) {
-  return fmt::format("-DLAB_CUDA_ARCHITECTURES={}{}{}", major, minor, major >= 9 ? "a-real" : "");
+std::string architecture(int major, int minor) {
+  return fmt::format("{}{}{}", major, minor, major >= 9 ? "a-real" : "");
 }
 
 }  // namespace
@@ -51,6 +51,13 @@ Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why) {
 
 Error gpu_failure(Device device, const std::string& operation, const std::string& why) {
   return {Errc::Cuda, trf("{}: {} failed: {}", to_string(device), operation, why)};
+}
+
+std::string gpu_unavailable(Device device, const std::string& why) {
+  return trf(
+      "{}: the driver gives this process no access ({}); another process has the GPU for itself, "
+      "or its compute mode prohibits all: see nvidia-smi -q -d COMPUTE",
+      to_string(device), why);
 }
 
 void GpuHealth::require_usable() const {
@@ -87,15 +94,17 @@ std::string no_gpu_code(int major, int minor) {
     return trf("the lab's kernels need compute capability {}.0 or later; the GPU has {}.{}",
                kOldestGpuCode, major, minor);
   }
-  return trf("this build has no code for compute capability {}.{}; build it with {}", major, minor,
-             build_option(major, minor));
+  return trf(
+      "this build has no code for compute capability {}.{}; add {} to LAB_CUDA_ARCHITECTURES and "
+      "build again",
+      major, minor, architecture(major, minor));
 }
 
 std::string unusable_ptx(int major, int minor) {
   return trf(
       "the driver is too old to compile this build's portable code (PTX) for compute capability "
-      "{}.{}; update the driver, or build with {}",
-      major, minor, build_option(major, minor));
+      "{}.{}; update the driver, or add {} to LAB_CUDA_ARCHITECTURES and build again",
+      major, minor, architecture(major, minor));
 }
 
 GpuSelection select_gpus(int count, std::string_view architectures,

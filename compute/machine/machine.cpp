@@ -345,6 +345,17 @@ std::vector<Device> Machine::try_all_gpus() const {
   return gpus;
 }
 
+std::optional<std::string> why_unusable(DeviceContext& device) {
+  if (device.gpu() == nullptr) return std::nullopt;
+  try {
+    device.gpu()->main_stream().synchronise();
+  } catch (const Error& error) {
+    if (error.code() != Errc::Unsupported && error.code() != Errc::OutOfMemory) throw;
+    return error.what();
+  }
+  return std::nullopt;
+}
+
 int core_load(Machine& machine, std::span<const Device> devices) {
   std::map<int, int> users;
   int most = 1;

@@ -22,22 +22,14 @@ namespace {
 constexpr std::chrono::seconds kGrace{2};
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
-// The cores of the threads that drive the devices. GPUs take cores that no CPU device uses; a
-// number beyond the machine's cores leaves the thread unpinned.
+// The cores of the threads that drive the devices. Those of GPUs stay where the scheduler puts them,
+// within what a binding of the process allows: no core has a negative number.
 std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
-  std::set<int> taken;
-  for (const DeviceContext* device : devices) {
-    taken.insert(device->info().cores.begin(), device->info().cores.end());
-  }
-  int next = 0;
-  const auto take_free = [&] {
-    while (!taken.insert(next).second) ++next;
-    return next;
-  };
   std::vector<int> cores;
   cores.reserve(devices.size());
   for (const DeviceContext* device : devices) {
-    cores.push_back(device->gpu() == nullptr ? device->info().cores.front() : take_free());
+    const int none = -1 - static_cast<int>(cores.size());
+    cores.push_back(device->gpu() == nullptr ? device->info().cores.front() : none);
   }
   return cores;
 }

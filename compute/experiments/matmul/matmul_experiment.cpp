@@ -78,14 +78,8 @@ class MatmulLadder final : public Experiment {
   void run(RunContext& ctx) override {
     check_names(request_.kernels);
     require_timed("matmul", request_.devices);
-    devices_ = request_.devices.empty() ? ctx.machine().devices() : request_.devices;
     check_matmul_sizes(request_.sizes);
-    std::erase_if(devices_, [&](Device device) {
-      if (is_timed(device)) return false;
-      ctx.machine().at(device);
-      ctx.emit(Skipped{to_string(device), tr(kNeverTimed)});
-      return true;
-    });
+    devices_ = choose_devices(ctx);
     for (const Device device : devices_) check_memory(ctx.machine(), device);
     std::vector<std::vector<RungInfo>> rungs;
     for (const Device device : devices_) {
@@ -93,7 +87,7 @@ class MatmulLadder final : public Experiment {
       for (const std::int64_t n : request_.sizes) expected_s_ += size_s(rungs.back(), n);
     }
     if (!request_.live) ctx.expect(expected_s_);
-    for (std::size_t i = 0; i < devices_.size(); ++i) run_device(ctx, devices_[i], rungs[i]);
+    for (std::size_t i = 0; i < devices_.size(); ++i) run_or_skip(ctx, devices_[i], rungs[i]);
     if (!failed_.empty()) {
       throw Error(Errc::Internal, trf("matmul: {} failed; the failed cases were not timed",
                                       fmt::join(failed_, ", ")));
@@ -102,6 +96,25 @@ class MatmulLadder final : public Experiment {
   }
 
  private:
+  // Without emulated GPUs and, where none was asked for, without GPUs that cannot be used now.
+  std::vector<Device> choose_devices(RunContext& ctx) const {
+    Machine& machine = ctx.machine();
+    const bool all = request_.devices.empty();
+    std::vector<Device> devices = all ? machine.devices() : request_.devices;
+    std::erase_if(devices, [&](Device device) {
+      DeviceContext& context = machine.at(device);
+      std::optional<std::string> why;
+      if (!is_timed(device)) {
+        why = tr(kNeverTimed);
+      } else if (all) {
+        why = why_unusable(context);
+      }
+      if (why) ctx.emit(Skipped{to_string(device), *why});
+      return why.has_value();
+    });
+    return devices;
+  }
+
   // The operands of a GPU are also kept in main memory, where products are verified.
   void check_memory(Machine& machine, Device device) const {
     check_memory_of(machine.at(device));
@@ -182,6 +195,18 @@ class MatmulLadder final : public Experiment {
     double sum_s = 0;
     for (const RungInfo& rung : rungs) sum_s += matmul_case_s(rung.device, n, request_.budget_s);
     return sum_s;
+  }
+
+  // Of several devices that nobody named, one whose memory others use does not stop the rest.
+  void run_or_skip(RunContext& ctx, Device device, const std::vector<RungInfo>& rungs) {
+    try {
+      run_device(ctx, device, rungs);
+    } catch (const Error& error) {
+      if (error.code() != Errc::OutOfMemory || !request_.devices.empty() || devices_.size() == 1) {
+        throw;
+      }
+      ctx.emit(Skipped{to_string(device), error.what()});
+    }
   }
 
   void run_device(RunContext& ctx, Device device, const std::vector<RungInfo>& rungs) {

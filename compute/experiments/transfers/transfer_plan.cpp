@@ -54,8 +54,18 @@ std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
   return sizes;
 }
 
-std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machine) {
-  if (asked.empty()) return machine.devices();
+// GPUs that nobody named and that cannot be used are skipped.
+std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machine,
+                               std::vector<Skipped>& skipped) {
+  if (asked.empty()) {
+    std::vector<Device> devices = machine.devices();
+    std::erase_if(devices, [&](Device device) {
+      const std::optional<std::string> why = why_unusable(machine.at(device));
+      if (why) skipped.push_back({to_string(device), *why});
+      return why.has_value();
+    });
+    return devices;
+  }
   for (const Device device : asked) machine.at(device);  // throws for unknown devices
   return distinct(asked);
 }
@@ -317,8 +327,11 @@ TransferPlan plan_transfers(const StartTransfers& wanted, Machine& machine) {
   require_timed("transfer", request.to);
   TransferPlan plan;
   plan.sizes_bytes = sizes_of(request);
-  const std::vector<Device> to_devices = devices_of(request.to, machine);
-  for (const Device from : devices_of(request.from, machine)) {
+  std::vector<Skipped> again;  // the same GPUs on the other side
+  const std::vector<Device> from_devices = devices_of(request.from, machine, plan.skipped);
+  const std::vector<Device> to_devices =
+      devices_of(request.to, machine, request.from.empty() ? again : plan.skipped);
+  for (const Device from : from_devices) {
     for (const Device to : to_devices) {
       if (!is_timed(from) || !is_timed(to)) {
         plan.skipped.push_back({pair_name(from, to), tr(kNeverTimed)});

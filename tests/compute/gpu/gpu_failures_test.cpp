@@ -47,15 +47,16 @@ TEST(GpuCode, UnknownArchitecturesMayRun) {
 
 TEST(GpuCode, ReasonNamesTheFix) {
   EXPECT_EQ(no_gpu_code(8, 6),
-            "this build has no code for compute capability 8.6; build it with "
-            "-DLAB_CUDA_ARCHITECTURES=86");
+            "this build has no code for compute capability 8.6; add 86 to LAB_CUDA_ARCHITECTURES "
+            "and build again");
   EXPECT_EQ(no_gpu_code(9, 0),
-            "this build has no code for compute capability 9.0; build it with "
-            "-DLAB_CUDA_ARCHITECTURES=90a-real")
+            "this build has no code for compute capability 9.0; add 90a-real to "
+            "LAB_CUDA_ARCHITECTURES and build again")
       << "its wgmma kernels are compiled for no other GPU";
   EXPECT_EQ(unusable_ptx(12, 0),
             "the driver is too old to compile this build's portable code (PTX) for compute "
-            "capability 12.0; update the driver, or build with -DLAB_CUDA_ARCHITECTURES=120a-real");
+            "capability 12.0; update the driver, or add 120a-real to LAB_CUDA_ARCHITECTURES and "
+            "build again");
   EXPECT_EQ(no_gpu_code(7, 5),
             "the lab's kernels need compute capability 8.0 or later; the GPU has 7.5");
 }

@@ -113,6 +113,9 @@ FakeGpu::~FakeGpu() {
 
 void FakeGpu::enter(const std::string& operation) {
   health_.require_usable();
+  if (faults.unavailable) {
+    throw Error(Errc::Unsupported, gpu_unavailable(facts_.device, "cudaErrorDevicesUnavailable"));
+  }
   if (faults.loses == operation && faults.loses_after-- <= 0) {
     throw health_.lose(operation, "cudaErrorIllegalAddress (an illegal memory access)");
   }

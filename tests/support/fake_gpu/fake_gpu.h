@@ -22,6 +22,7 @@ struct FakeFaults {
   std::string fails;    // this operation throws Error(Cuda) once
   std::string loses;    // this operation loses the context
   int loses_after = 0;  // calls of `loses` that succeed first
+  bool unavailable = false;  // another process has the GPU for itself
   bool no_pinned_memory = false;
   bool no_peer_access = false;
   bool short_copies = false;   // the last byte is not copied

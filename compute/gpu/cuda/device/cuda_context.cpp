@@ -28,7 +28,9 @@ bool ends_context(cudaError_t status) {
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
     case cudaErrorTensorMemoryLeak:
-    case cudaErrorMpsClientTerminated: return true;
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
+    case cudaErrorUnknown: return true;  // of a GPU that has left the bus
     default: return false;
   }
 }
@@ -68,6 +70,9 @@ void CudaContext::check(cudaError_t status, const char* call) const {
         Errc::OutOfMemory,
         trf("{}: {} ran out of GPU memory; free some tensors, or end other programs that use it",
             to_string(device_), call));
+  }
+  if (status == cudaErrorDevicesUnavailable) {
+    throw Error(Errc::Unsupported, gpu_unavailable(device_, describe(status)));
   }
   if (status == cudaErrorNoKernelImageForDevice) {
     throw Error(Errc::Unsupported, fmt::format("{}: {}", to_string(device_),

@@ -25,6 +25,7 @@ CudaStream::CudaStream(const CudaContext& gpu) : gpu_(gpu) {
 }
 
 CudaStream::~CudaStream() {
+  if (!gpu_.use_quietly()) return;
   gpu_.note(cudaStreamDestroy(stream_), "cudaStreamDestroy");
 }
 
@@ -44,6 +45,7 @@ CudaEvent::CudaEvent(const CudaContext& gpu) : gpu_(gpu) {
 }
 
 CudaEvent::~CudaEvent() {
+  if (!gpu_.use_quietly()) return;
   gpu_.note(cudaEventDestroy(event_), "cudaEventDestroy");
 }
 
@@ -79,6 +81,7 @@ CudaGraph::CudaGraph(const CudaContext& gpu, cudaGraph_t graph) : gpu_(gpu) {
 }
 
 CudaGraph::~CudaGraph() {
+  if (!gpu_.use_quietly()) return;
   gpu_.note(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
 }
 
@@ -102,6 +105,7 @@ CudaPinned::CudaPinned(const CudaContext& gpu, std::int64_t bytes) : gpu_(gpu), 
 }
 
 CudaPinned::~CudaPinned() {
+  gpu_.use_quietly();  // the memory of a lost GPU may be freed nevertheless
   const cudaError_t status = cudaFreeHost(data_);
   gpu_.note(status, "cudaFreeHost");
   if (status == cudaSuccess) gpu_.count_pinned(-bytes_);
@@ -123,7 +127,8 @@ MemoryPool::MemoryPool(const CudaContext& gpu, bool has_pools) : gpu_(gpu) {
 }
 
 MemoryPool::~MemoryPool() {
-  if (pool_ != nullptr) gpu_.note(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
+  if (pool_ == nullptr || !gpu_.use_quietly()) return;
+  gpu_.note(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
 }
 
 cudaError_t MemoryPool::try_allocate(void** memory, std::int64_t bytes, cudaStream_t stream) const {

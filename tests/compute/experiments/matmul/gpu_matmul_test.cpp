@@ -59,6 +59,33 @@ struct MatmulOnGpu : ::testing::Test {
   }
 };
 
+TEST_F(MatmulOnGpu, SkipsAGpuThatAnotherProcessHasForItself) {
+  fake->gpu(0).faults.unavailable = true;
+  StartMatmul all = request({"best"});
+  all.devices = {};
+  run(all);
+  EXPECT_NE(reason("cuda:0").find("another process has the GPU for itself"), std::string::npos);
+  std::set<Device> measured;
+  for (const MatmulSample& s : probe.all<MatmulSample>()) measured.insert(s.device);
+  EXPECT_EQ(measured, (std::set{cpu(), gpu(1)}));
+  EXPECT_NE(message_of([&] { run(request({"best"})); }).find("nvidia-smi"), std::string::npos)
+      << "asked for by name";
+}
+
+TEST_F(MatmulOnGpu, SkipsAGpuWhoseMemoryOthersUse) {
+  const std::int64_t most = fake->gpu(0).facts().memory_bytes;
+  GpuStream& stream = fake->gpu(0).main_stream();
+  std::byte* const theirs = fake->gpu(0).allocate(most, stream);
+  StartMatmul all = request({"best"});
+  all.devices = {};
+  run(all);
+  fake->gpu(0).release(theirs, stream);
+  EXPECT_NE(reason("cuda:0").find("free"), std::string::npos);
+  std::set<Device> measured;
+  for (const MatmulSample& s : probe.all<MatmulSample>()) measured.insert(s.device);
+  EXPECT_EQ(measured, (std::set{cpu(), gpu(1)}));
+}
+
 TEST_F(MatmulOnGpu, MeasuresEachRungOfThePrecision) {
   run(request({}));
   EXPECT_EQ(kernels(), (std::set<std::string>{"naive", "coalesced", "shared", "column", "square",

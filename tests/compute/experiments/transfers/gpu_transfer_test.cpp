@@ -2,6 +2,8 @@
 // each copy.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compute/core/error.h"
 #include "compute/core/events/measured_cases.h"
 #include "compute/core/units.h"
@@ -263,6 +265,24 @@ TEST_F(TransferOnGpu, SkipsPinnedCasesWithoutPinnedMemory) {
   EXPECT_TRUE(samples(TransferOp::Copy, kEngine, MemoryKind::Pinned).empty());
   EXPECT_TRUE(probe.all<TransferTimeline>().empty());
   expect_all_given_back();
+}
+
+TEST_F(TransferOnGpu, SkipsAGpuThatAnotherProcessHasForItself) {
+  fake->gpu(0).faults.unavailable = true;
+  StartTransfers all = request({}, {});
+  all.ops = {TransferOp::Copy};
+  all.sizes_bytes = {64 * kKiB};
+  run(all);
+  EXPECT_NE(reason("cuda:0").find("another process has the GPU for itself"), std::string::npos);
+  const auto skipped = probe.all<Skipped>();
+  EXPECT_EQ(std::ranges::count(skipped, "cuda:0", &Skipped::what), 1);
+  bool other = false;
+  for (const TransferSample& s : probe.all<TransferSample>()) {
+    EXPECT_NE(s.from, gpu(0));
+    EXPECT_NE(s.to, gpu(0));
+    other = other || s.to == gpu(1);
+  }
+  EXPECT_TRUE(other);
 }
 
 TEST_F(TransferOnGpu, GpuLossEndsTheJobWithOneError) {

@@ -22,8 +22,8 @@ namespace {
 constexpr std::chrono::seconds kGrace{2};
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
-// The cores of the threads that drive the devices. Those of GPUs stay where the scheduler puts them,
-// within what a binding of the process allows: no core has a negative number.
+// The cores of the threads that drive the devices. Those of GPUs stay where the scheduler puts
+// them, within what a binding of the process allows: no core has a negative number.
 std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
   std::vector<int> cores;
   cores.reserve(devices.size());

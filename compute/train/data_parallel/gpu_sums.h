@@ -45,8 +45,8 @@ class GpuSums {
   virtual void abandon() noexcept {}
 
  protected:
-  // Waits for all streams, but not without end: one of them may wait for a GPU that is lost. Ignores
-  // lost GPUs.
+  // Waits for all streams, but not without end: one of them may wait for a GPU that is lost.
+  // Ignores lost GPUs.
   void wait() noexcept;
 
  private:

@@ -217,11 +217,6 @@ const MatmulSample* best_product(const MatmulResults& results, Device device) {
   return own != nullptr ? own : best_product(results, device, true);
 }
 
-std::string kernel_title(const std::vector<RungInfo>& rungs, const std::string& kernel) {
-  const auto rung = std::ranges::find(rungs, kernel, &RungInfo::name);
-  return rung != rungs.end() && !rung->title.empty() ? tr(rung->title) : kernel;
-}
-
 // The kernel of a live run with the highest median; null without live samples.
 const KernelResults* best_live(const MatmulResults& results) {
   const KernelResults* best = nullptr;
@@ -247,8 +242,8 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     const LiveRate rate = live_rate(live->live_gflops);
     const std::string text =
         trf("{} (median) by {} at N = {} on {}", format_si(rate.median * 1e9, "FLOP/s"),
-            kernel_title(rungs, live->name), results.largest_size(live->device),
-            lab::to_string(live->device));
+            kernel_title(rungs, live->device, live->name),
+            results.largest_size(live->device), lab::to_string(live->device));
     return rate.varies() ? trf("{}, unsteady", text) : text;
   }
   const std::vector<Device> devices = results.devices();
@@ -262,7 +257,8 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     others.push_back(unsteady ? trf("{} (unsteady)", name) : name);
   }
   std::string text = trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-                         kernel_title(rungs, best->kernel), best->n, lab::to_string(best->device));
+                         kernel_title(rungs, best->device, best->kernel), best->n,
+                         lab::to_string(best->device));
   const MatmulSample* library = best_product(results, devices.front(), true);
   if (library != nullptr && library != best) {
     text = trf("{}, best library {}", text, format_si(library->gflops * 1e9, "FLOP/s"));

@@ -156,6 +156,14 @@ bool has_unsteady_figures(const MatmulResults& results) {
          std::ranges::any_of(results.speedups, speedup);
 }
 
+std::string kernel_title(const std::vector<RungInfo>& rungs, Device device,
+                         const std::string& name) {
+  for (const RungInfo& rung : rungs) {
+    if (rung.device == device && rung.name == name && !rung.title.empty()) return tr(rung.title);
+  }
+  return name;
+}
+
 // --- roofline -------------------------------------------------------------------------------
 
 namespace {

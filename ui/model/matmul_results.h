@@ -58,6 +58,10 @@ struct MatmulResults {
   const TogetherSpeedup* best_speedup() const;
 };
 
+// "Three loops": the title of `device`'s rung `name`, or `name` if none is known.
+std::string kernel_title(const std::vector<RungInfo>& rungs, Device device,
+                         const std::string& name);
+
 // Whether the rounds vary by more than a quarter, p10 to p90, or disagree with the medians of their
 // times.
 bool is_unsteady(const TogetherSpeedup& speedup);

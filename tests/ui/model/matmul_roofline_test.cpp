@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/ui/events.h"
+#include "ui/model/job_result.h"
 
 namespace lab::ui {
 namespace {
@@ -111,6 +113,21 @@ TEST(LimitSentence, WorksWithPartOfTheCeilings) {
             std::string::npos);
   EXPECT_EQ(limit_sentence(sample, {}, CacheState::Warm),
             "No ceiling is known for parallel at N = 960.");
+}
+
+TEST(MatmulResult, HasTheKernelTitleOfItsDevice) {
+  const std::vector<RungInfo> rungs = {
+      {.device = cpu(), .name = "naive", .title = "Three loops", .sentence = ""},
+      {.device = gpu(0), .name = "naive", .title = "One thread per element", .sentence = ""}};
+  for (const RungInfo& rung : rungs) {
+    for (const bool live : {false, true}) {
+      MatmulResults results;
+      results.request.live = live;
+      results.add(matmul_sample(rung.device, "naive", 64, 300), 0);
+      const std::string result = result_of(results, rungs);
+      EXPECT_NE(result.find("by " + rung.title + " at N = 64"), std::string::npos) << result;
+    }
+  }
 }
 
 }  // namespace

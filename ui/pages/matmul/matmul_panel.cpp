@@ -334,10 +334,10 @@ void failed_card(const Panel& p, const MatmulResults& results) {
   if (!card) return;
   for (std::size_t i = 0; i < results.failed.size(); ++i) {
     const RungFailed& f = results.failed[i];
-    error_box(
-        p.ui, fmt::format("matmul/failed/{}", i),
-        trf("{} in {} at {} on {}: {}", titled_name(f.kernel, kernel_title(p, f.device, f.kernel)),
-            to_string(f.dtype), f.n, to_string(f.device), f.reason));
+    error_box(p.ui, fmt::format("matmul/failed/{}", i),
+              trf("{} in {} at {} on {}: {}",
+                  titled_name(f.kernel, kernel_title(p.model.rungs(), f.device, f.kernel)),
+                  to_string(f.dtype), f.n, to_string(f.device), f.reason));
   }
 }
 

@@ -33,8 +33,6 @@ ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel);
 Device shown_device(const Panel& p, const MatmulResults& results);
 // Selects that device; draws nothing if only one has results.
 void draw_device_choice(const Panel& p, const MatmulResults& results);
-// "Three loops": the kernel's title, which the page shows; its name if none is known.
-std::string kernel_title(const Panel& p, Device device, const std::string& name);
 // Of its curve, and beside its name.
 plot::Marker kernel_marker(const Panel& p, const std::string& name);
 // "Three loops (naive)": the title with the name, which the command line expects. Where there is no

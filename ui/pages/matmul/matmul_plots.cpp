@@ -48,10 +48,11 @@ std::string kernels_text(const Panel& p, const MatmulResults& results, const Ker
   std::string text = fmt::format("N = {}", sample.n);
   for (const MatmulSample* s : samples) {
     const std::string speed = gflops_text(s->gflops);
-    add_row(text, kernel_title(p, s->device, s->kernel),
+    add_row(text, kernel_title(p.model.rungs(), s->device, s->kernel),
             is_unsteady(s->time) ? with_spread(speed, s->time) : speed);
   }
-  return text + fmt::format("\n\n{}\n{}", kernel_title(p, hovered.device, hovered.name),
+  return text + fmt::format("\n\n{}\n{}",
+                            kernel_title(p.model.rungs(), hovered.device, hovered.name),
                             timing_text(sample.time));
 }
 
@@ -93,7 +94,7 @@ void add_reference(const Panel& p, const ReferenceMachine& machine, Device devic
     const KernelResults& there = *curve.there;
     if (curve.here != nullptr && curve.here->device != device) continue;
     plot::Series like = reference_entry(p, machine);
-    like.label = kernel_title(p, device, there.name);
+    like.label = kernel_title(p.model.rungs(), device, there.name);
     if (curve.here != nullptr) like = kernel_series(p, *curve.here);
     out.push_back(reference_series(like, machine, curve, there.size, there.gflops));
   }
@@ -169,7 +170,7 @@ plot::Marker kernel_marker(const Panel& p, const std::string& name) {
 
 plot::Series kernel_series(const Panel& p, const KernelResults& k) {
   plot::Series s;
-  s.label = kernel_title(p, k.device, k.name);
+  s.label = kernel_title(p.model.rungs(), k.device, k.name);
   s.color = kernel_color(p, k.device, k.name);
   s.line = k.library ? plot::Line::Dashed : plot::Line::Solid;
   s.marker = kernel_marker(p, k.name);
@@ -192,15 +193,9 @@ std::vector<const KernelResults*> by_rung(const Panel& p, const MatmulResults& r
   return kernels;
 }
 
-std::string kernel_title(const Panel& p, Device device, const std::string& name) {
-  for (const RungInfo& rung : p.model.rungs()) {
-    if (rung.device == device && rung.name == name && !rung.title.empty()) return tr(rung.title);
-  }
-  return name;
-}
-
 MatmulSample with_title(const Panel& p, MatmulSample sample) {
-  sample.kernel = titled_name(sample.kernel, kernel_title(p, sample.device, sample.kernel));
+  sample.kernel =
+      titled_name(sample.kernel, kernel_title(p.model.rungs(), sample.device, sample.kernel));
   return sample;
 }
 
@@ -298,7 +293,8 @@ std::string live_text(const Panel& p, const std::vector<const KernelResults*>& k
     const auto after = std::ranges::upper_bound(k->live_t_s, t_s);
     if (after == k->live_t_s.begin()) continue;
     const auto i = static_cast<std::size_t>(after - k->live_t_s.begin()) - 1;
-    add_row(text, kernel_title(p, k->device, k->name), gflops_text(k->live_gflops[i]));
+    add_row(text, kernel_title(p.model.rungs(), k->device, k->name),
+            gflops_text(k->live_gflops[i]));
   }
   return text;
 }
@@ -316,7 +312,7 @@ void live_table(const Panel& p, const MatmulResults& results,
     const LiveRate rate = live_rate(k->live_gflops);
     const PeakSample* peak = results.peak(k->device);
     table_row(p.ui);
-    cell(p.ui, kernel_title(p, k->device, k->name), k->name);
+    cell(p.ui, kernel_title(p.model.rungs(), k->device, k->name), k->name);
     cell(p.ui, gflops_text(rate.last));
     cell(p.ui, gflops_text(rate.median), {}, rate.varies());
     cell(p.ui, trf("{} to {}", gflops_text(rate.p10), gflops_text(rate.p90)));

@@ -84,8 +84,9 @@ void draw_selectors(const Panel& p, const MatmulResults& results, const Choice& 
              {.path = "matmul/roofline/kernel",
               .label = tr("Kernel"),
               .hint = tr("The kernel described below.")},
-             kernels, choice.sample->kernel, form.roofline_kernel,
-             [&](const std::string& name) { return kernel_title(p, choice.device, name); });
+             kernels, choice.sample->kernel, form.roofline_kernel, [&](const std::string& name) {
+               return kernel_title(p.model.rungs(), choice.device, name);
+             });
 }
 
 std::string how_measured(const ComputeCeiling& c) {
@@ -259,7 +260,7 @@ void draw_plot(const Panel& p, const MatmulResults& results, const Choice& choic
 void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choice) {
   const CacheState cache = results.request.cache;
   MatmulSample s = *choice.sample;
-  s.kernel = kernel_title(p, s.device, s.kernel);
+  s.kernel = kernel_title(p.model.rungs(), s.device, s.kernel);
   if (has_few_repetitions(s.time)) {
     const std::string speed = gflops_text(s.gflops);
     const std::string text =

@@ -57,4 +57,8 @@ Error current_error() {
   }
 }
 
+void throw_if_cancelled(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
+}
+
 }  // namespace lab

@@ -2,6 +2,7 @@
 // The lab's only exception type. A message names the operation, the offending values and the fix;
 // the window and the command line display it verbatim.
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 namespace lab {
@@ -35,5 +36,8 @@ class Error : public std::runtime_error {
 
 // The exception being handled, as an Error that can be shown. To be called in a catch block.
 Error current_error();
+
+// Throws Error(Errc::Cancelled) once a stop is requested.
+void throw_if_cancelled(const std::stop_token& stop);
 
 }  // namespace lab

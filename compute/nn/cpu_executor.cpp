@@ -1,20 +1,15 @@
 #include <algorithm>
 
 #include "compute/core/error.h"
-#include "compute/core/language.h"
 #include "compute/kernels/ops/row_ops.h"
 #include "compute/machine/machine.h"
 #include "compute/nn/executor.h"
 
 namespace lab::nn {
 
-void throw_if_stopped(const PassOptions& options) {
-  if (options.stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
-}
-
 void after_op(const PassOptions& options) {
   if (options.between_ops) options.between_ops();
-  throw_if_stopped(options);
+  throw_if_cancelled(options.stop);
 }
 
 void report_gradients(const Op& op, const PassOptions& options) {
@@ -154,7 +149,7 @@ void CpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
         op.backward(pass);
       });
     }
-    throw_if_stopped(options);  // otherwise gradients would be incomplete
+    throw_if_cancelled(options.stop);  // otherwise gradients would be incomplete
     while (end > begin) report_gradients(*plan_.ops[--end], options);
     after_op(options);
   }

@@ -113,9 +113,7 @@ std::unique_ptr<Executor> make_cpu_executor(NetworkPlan& plan, DeviceContext& de
 std::unique_ptr<Executor> make_gpu_executor(NetworkPlan& plan, DeviceContext& device,
                                             const KernelOptions& kernels, GpuState& state);
 
-// Throws Error(Cancelled) once the pass is to stop.
-void throw_if_stopped(const PassOptions& options);
-// Called between operations.
+// Called between operations. Throws Error(Cancelled) once the pass is to stop.
 void after_op(const PassOptions& options);
 void report_gradients(const Op& op, const PassOptions& options);
 

@@ -137,7 +137,7 @@ std::optional<double> RunContext::left_s(double done, double spent_s) const {
 }
 
 void RunContext::throw_if_cancelled() const {
-  if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+  lab::throw_if_cancelled(stop_);
 }
 
 double RunContext::wait_while_paused() {

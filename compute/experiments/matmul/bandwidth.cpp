@@ -194,10 +194,6 @@ class ReadArray {
   std::uint64_t* words_ = nullptr;
 };
 
-void throw_if_stopped(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
-}
-
 struct Repetition {
   std::int64_t passes = 1;
   std::int64_t words = 0;  // of each thread's share
@@ -208,7 +204,7 @@ Repetition find_repetition(ReadArray& array, const WorkingSet& set, std::int64_t
                            const std::stop_token& stop) {
   for (std::int64_t passes = 1;; passes *= 2) {
     const double took_s = array.read(words, passes);
-    throw_if_stopped(stop);
+    throw_if_cancelled(stop);
     if (!array.right(words, passes)) {
       throw Error(Errc::Internal,
                   trf("bandwidth of {}: wrong sum after each thread read {} words {} "
@@ -317,7 +313,7 @@ MeasuredBandwidths measure_bandwidths(DeviceContext& device, std::span<const Wor
   }
   if (most_bytes == 0) return measured;
   ReadArray array(device, most_bytes / static_cast<std::int64_t>(sizeof(std::uint64_t)), stop);
-  throw_if_stopped(stop);
+  throw_if_cancelled(stop);
   for (const WorkingSet& set : sets) {
     if (!set.skip_reason.empty()) continue;
     measured.levels.push_back(measure_level(array, set, budget_s, stop));

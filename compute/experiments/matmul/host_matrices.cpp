@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/core/language.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/tensor/random.h"
 
@@ -104,7 +103,7 @@ void HostMatrices::compute_reference() {
   const auto cancelled = [this] { return stop_.stop_requested(); };
   MatmulReference computed = is_bf16() ? MatmulReference(bf16_gemm(n_), cancelled, rounding_)
                                        : MatmulReference(gemm(n_), cancelled, rounding_);
-  if (cancelled()) throw Error(Errc::Cancelled, tr("cancelled"));
+  throw_if_cancelled(stop_);
   reference_.emplace(std::move(computed));
 }
 

@@ -41,7 +41,7 @@ TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& 
     : stop_(std::move(stop)) {
   std::optional<MatmulReference> expected;  // all devices multiply the same values
   for (const Device device : devices) {
-    throw_if_stopped();
+    throw_if_cancelled(stop_);
     DeviceContext& context = machine.at(device);
     Site site{&context, rand(context, {n, n}, 1), rand(context, {n, n}, 2),
               Tensor(context, {n, n}, DType::F32, "product"), 0};
@@ -49,7 +49,7 @@ TogetherProducts::TogetherProducts(Machine& machine, const std::vector<Device>& 
       const std::vector<float> a = host_values(site.a), b = host_values(site.b);
       expected.emplace(square(n, a.data(), b.data(), nullptr),
                        [this] { return stop_.stop_requested(); });
-      throw_if_stopped();
+      throw_if_cancelled(stop_);
     }
     matmul_into(site.a, site.b, site.product);
     site.norm = norm(site.product);
@@ -98,14 +98,10 @@ double span_s(const std::vector<DeviceProducts>& batches) {
   return end_s - begin_s;
 }
 
-void TogetherProducts::throw_if_stopped() const {
-  if (stop_.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
-}
-
 DeviceProducts TogetherProducts::run_batch(Site& site) const {
   DeviceProducts batch{site.device->device(), monotonic_s(), 0};
   for (std::int64_t i = 0; i < products_; ++i) {
-    throw_if_stopped();
+    throw_if_cancelled(stop_);
     matmul_into(site.a, site.b, site.product);
   }
   if (GpuDevice* gpu = site.device->gpu()) gpu->main_stream().synchronise();

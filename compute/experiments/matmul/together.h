@@ -51,7 +51,6 @@ class TogetherProducts {
     Tensor a, b, product;
     double norm = 0;  // of the product
   };
-  void throw_if_stopped() const;
   double fastest_batch_s(double short_s);
   void find_products_per_batch(double seconds);
   DeviceProducts run_batch(Site& site) const;

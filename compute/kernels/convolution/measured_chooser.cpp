@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/core/language.h"
 #include "compute/kernels/gemm/bf16_kernels.h"
 #include "compute/machine/simd_level.h"
 #include "compute/measure/measure.h"
@@ -182,7 +181,7 @@ const ConvolutionAlgorithm& MeasuredChooser::choose(const ConvolutionCase& c, Th
     if (options_.measuring) options_.measuring(measured);
     const std::vector<double> seconds =
         options_.time_algorithms(eligible, measured, pool, options_.stop);
-    if (options_.stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
+    throw_if_cancelled(options_.stop);
     const auto fastest = std::min_element(seconds.begin(), seconds.end()) - seconds.begin();
     return eligible[static_cast<std::size_t>(fastest)]->name();
   };

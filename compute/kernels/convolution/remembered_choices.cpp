@@ -49,10 +49,6 @@ fs::path default_file() {
   return base / "device-lab" / "convolutions.json";
 }
 
-void throw_if(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
-}
-
 // Excludes the other processes that lock the same file. If the system has no locks, or another
 // process holds one for longer than kPatience, it excludes none.
 class ProcessLock {
@@ -87,7 +83,7 @@ std::string RememberedChoices::choose(const std::string& key,
                                       FunctionRef<std::string()> make,
                                       const std::stop_token& stop) {
   const std::lock_guard alone(mutex_);
-  throw_if(stop);
+  throw_if_cancelled(stop);
   if (auto known = find(key, valid)) return *known;
   std::optional<ProcessLock> lock;
   if (!file_.empty()) {
@@ -95,7 +91,7 @@ std::string RememberedChoices::choose(const std::string& key,
     fs::create_directories(file_.parent_path(), told_when_written);
     // A separate lock file, since the file itself is replaced by every write.
     lock.emplace(file_.string() + ".lock", stop);
-    throw_if(stop);
+    throw_if_cancelled(stop);
     if (auto known = find(key, valid)) return *known;
   }
   std::string choice = make();

@@ -86,7 +86,7 @@ void GpuReducer::wait_for_sums(std::size_t replica, const std::stop_token& stop)
   const GpuEvent& end = *replicas_[replica].events.back().end;
   const double begin_s = monotonic_s();
   for (Backoff backoff; !end.done(); backoff.pause()) {
-    if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
+    throw_if_cancelled(stop);
     const std::lock_guard lock(mutex_);
     sums_->check();
     if (monotonic_s() - begin_s < longest_.count()) continue;

@@ -5,7 +5,6 @@
 
 #include "compute/core/backoff.h"
 #include "compute/core/error.h"
-#include "compute/core/language.h"
 #include "compute/kernels/ops/vector_ops.h"
 #include "compute/measure/measure.h"
 
@@ -120,7 +119,7 @@ void SharedMemoryReducer::finish(std::size_t replica, std::stop_token stop) {
     const bool worked = advance(replica, /*all=*/true);
     if (worked) self.times.work_s += monotonic_s() - begin;
     if (is_finished(self)) return;
-    if (stop.stop_requested()) throw Error(Errc::Cancelled, tr("cancelled"));
+    throw_if_cancelled(stop);
     if (worked) {
       backoff = Backoff();
     } else if (polls) {

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <system_error>
+
+#include "tests/support/errors.h"
 
 namespace lab {
 namespace {
@@ -42,6 +45,14 @@ TEST(CurrentError, CallsAnythingElseInternal) {
     EXPECT_EQ(e.code(), Errc::Internal);
     EXPECT_EQ(std::string(e.what()).rfind("internal error: ", 0), 0U) << e.what();
   }
+}
+
+TEST(ThrowIfCancelled, ThrowsOnceAStopIsRequested) {
+  std::stop_source stop;
+  EXPECT_NO_THROW(throw_if_cancelled(stop.get_token()));
+  stop.request_stop();
+  EXPECT_EQ(test::message_of([&] { throw_if_cancelled(stop.get_token()); }, Errc::Cancelled),
+            "cancelled");
 }
 
 }  // namespace

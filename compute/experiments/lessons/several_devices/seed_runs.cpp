@@ -64,7 +64,7 @@ void SeedTraining::keep_all_but_weights(const TrainedState& state) {
 void SeedTraining::train_epoch(const std::stop_token& stop) {
   loader_.start_epoch(epoch_++);
   for (std::int64_t i = 0; i < loader_.steps_per_epoch(); ++i) {
-    if (stop.stop_requested()) throw Error(Errc::Cancelled, "cancelled");
+    throw_if_cancelled(stop);
     step(i);
   }
 }

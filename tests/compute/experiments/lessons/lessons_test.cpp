@@ -11,7 +11,7 @@
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/lesson.h"
 #include "compute/experiments/lessons/lesson_experiment.h"
-#include "compute/experiments/lessons/several_devices/summing.h"
+#include "compute/experiments/lessons/several_devices/allreduce_parts.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_nccl/fake_nccl.h"
 #include "tests/support/probe.h"

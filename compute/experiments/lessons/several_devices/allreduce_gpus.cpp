@@ -7,7 +7,7 @@
 #include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
-#include "compute/experiments/lessons/several_devices/summing.h"
+#include "compute/experiments/lessons/several_devices/allreduce_parts.h"
 #include "compute/tensor/elementwise.h"
 #include "compute/tensor/tensor.h"
 #include "compute/train/data_parallel/nccl_sums.h"

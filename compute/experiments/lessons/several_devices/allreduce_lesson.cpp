@@ -7,8 +7,8 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
+#include "compute/experiments/lessons/several_devices/allreduce_parts.h"
 #include "compute/experiments/lessons/several_devices/several_device_lessons.h"
-#include "compute/experiments/lessons/several_devices/summing.h"
 #include "compute/machine/thread_pool.h"
 #include "compute/measure/statistics.h"
 

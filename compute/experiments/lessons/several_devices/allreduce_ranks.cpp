@@ -11,7 +11,7 @@
 
 #include "compute/core/language.h"
 #include "compute/core/units.h"
-#include "compute/experiments/lessons/several_devices/summing.h"
+#include "compute/experiments/lessons/several_devices/allreduce_parts.h"
 #include "compute/measure/statistics.h"
 #include "compute/run/rank_group.h"
 

@@ -43,6 +43,7 @@ constexpr std::uint32_t high_word(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> 32);
 }
 
+// Philox4x32 with ten rounds, of counter `c` and key `k`.
 constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c,
                                                   std::array<std::uint32_t, 2> k) {
   for (int round = 0; round < kRounds; ++round) {

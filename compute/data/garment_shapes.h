@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/core/random_bits.h"
 #include "compute/data/raster.h"
 #include "compute/tensor/random.h"
 
@@ -33,7 +34,7 @@ class Draws {
 
  private:
   void refill() {
-    words_ = philox4x32(counter_, key_);
+    words_ = random::philox4x32(counter_, key_);
     ++counter_[0];
     next_ = 0;
   }

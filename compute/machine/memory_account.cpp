@@ -98,11 +98,6 @@ std::int64_t MemoryAccount::peak_bytes() const {
   return peak_bytes_;
 }
 
-void MemoryAccount::reset_peak() {
-  const std::lock_guard lock(mutex_);
-  peak_bytes_ = used_bytes_;
-}
-
 std::vector<TensorInfo> MemoryAccount::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<TensorInfo> tensors;

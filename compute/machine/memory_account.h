@@ -34,7 +34,6 @@ class MemoryAccount {
   std::int64_t used_bytes() const;
   std::int64_t peak_bytes() const;
   std::int64_t limit_bytes() const { return limit_bytes_; }
-  void reset_peak();
   std::vector<TensorInfo> list() const;  // oldest first
 
  private:

@@ -198,8 +198,9 @@ using random::high_word, random::low_word;
 constexpr std::uint64_t kWords = 4;  // per Philox block
 
 PhiloxCounter block(const RandomStream& s, std::uint64_t index) {
-  return philox4x32({low_word(index), high_word(index), low_word(s.stream), high_word(s.stream)},
-                    {low_word(s.seed), high_word(s.seed)});
+  return random::philox4x32(
+      {low_word(index), high_word(index), low_word(s.stream), high_word(s.stream)},
+      {low_word(s.seed), high_word(s.seed)});
 }
 
 // Fills `out` with the values from index `first` on: whole blocks with `blocks`, ragged ends with
@@ -214,10 +215,6 @@ void fill(std::span<float> out, std::uint64_t first, Blocks blocks, One one) {
 }
 
 }  // namespace
-
-PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
-  return random::philox4x32(counter, key);
-}
 
 std::uint32_t RandomStream::bits(std::uint64_t index) const {
   return block(*this, index / kWords)[index % kWords];

@@ -11,9 +11,6 @@ namespace lab {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-// Philox4x32 with ten rounds.
-PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key);
-
 // A random sequence. Sequences with different seeds or streams are independent.
 struct RandomStream {
   std::uint64_t seed = 0;

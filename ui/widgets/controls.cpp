@@ -171,22 +171,6 @@ bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open) 
   return item.pressed;
 }
 
-bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool selected) {
-  ImFont* font = ui.fonts.body;
-  const Item item = control(path, {ImGui::GetContentRegionAvail().x, ui.px(kControlHeight)});
-  if (item.visible) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Theme& t = *ui.theme;
-    row_background(ui, item, selected);
-    const float pad = ui.px(10);
-    draw_text_fitted(list, font, {item.min.x + pad, (item.min.y + item.max.y - font->FontSize) / 2},
-                     item.max.x - item.min.x - 2 * pad, t.text, label);
-    focus_ring(ui, item, ui.px(kControlRadius));
-  }
-  record(ui, item, path, "row", label, selected ? "selected" : "");
-  return item.pressed;
-}
-
 // --- one of several: combo and segmented control --------------------------------------------
 
 namespace {

@@ -180,7 +180,6 @@ bool slider(Ui& ui, std::string_view path, std::string_view label, std::string_v
 bool checkbox(Ui& ui, std::string_view path, std::string_view label, bool& value,
               std::string_view hint = {}, bool enabled = true);
 bool foldout(Ui& ui, std::string_view path, std::string_view label, bool& open);
-bool selectable_row(Ui& ui, std::string_view path, std::string_view label, bool selected);
 
 // While it exists, controls keep their place and value but cannot be changed; they are drawn faint,
 // and their tooltip is the reason. An empty reason locks nothing. Do not nest.

@@ -116,12 +116,6 @@ std::int64_t JsonFields::count(const char* field, std::int64_t least) const {
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<std::int64_t> JsonFields::count_or_null(const char* field) const {
-  const Json* found = find(field);
-  if (found != nullptr && found->is_null()) return {};
-  return count(field, 0);
-}
-
 const Json& JsonFields::list(const char* field) const {
   static const Json kNone = Json::array();
   const Json* found = find(field);

@@ -35,7 +35,6 @@ class JsonFields {
   double non_negative(const char* field) const;
   std::optional<double> number_or_null(const char* field) const;        // null, or not negative
   std::int64_t count(const char* field, std::int64_t least = 1) const;  // least..1e12
-  std::optional<std::int64_t> count_or_null(const char* field) const;
   // Returns the field itself; [] or {} if it is missing.
   const nlohmann::json& list(const char* field) const;
   const nlohmann::json& object(const char* field) const;

@@ -8,11 +8,14 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/core/random_bits.h"
 #include "compute/machine/machine.h"
 #include "compute/tensor/tensor.h"
 
 namespace lab {
 namespace {
+
+using random::philox4x32;
 
 // The known-answer vectors published with the generator.
 TEST(Philox, MatchesPublishedVectors) {

@@ -30,7 +30,7 @@ class MatmulTable final : public Printer {
                         failed->reason));
     } else if (const auto* peak = std::get_if<PeakSample>(&payload)) {
       console_.line(trf("{}: measured peak {} ({}{}, {})", to_string(peak->device),
-                        format_si(peak->gflops * 1e9, "FLOP/s"), peak->amx ? "AMX " : "",
+                        format_gflops(peak->gflops), peak->amx ? "AMX " : "",
                         to_string(peak->dtype), workers_text(peak->threads)));
     } else if (const auto* ceilings = std::get_if<CeilingsMeasured>(&payload)) {
       show_bandwidths(*ceilings);
@@ -45,12 +45,12 @@ class MatmulTable final : public Printer {
 
  private:
   void show_together(const TogetherSample& s) {
-    console_.line(fmt::format(
-        "{}  {}",
-        trf("{} at N = {}, {} devices at once: {}, median {}, {}, n {}", to_string(s.device), s.n,
-            s.together.size(), format_si(s.gflops * 1e9, "FLOP/s"), format_seconds(s.time.median_s),
-            spread_text(s.time), s.time.n),
-        remark_text(s.verified, s.time)));
+    console_.line(
+        fmt::format("{}  {}",
+                    trf("{} at N = {}, {} devices at once: {}, median {}, {}, n {}",
+                        to_string(s.device), s.n, s.together.size(), format_gflops(s.gflops),
+                        format_seconds(s.time.median_s), spread_text(s.time), s.time.n),
+                    remark_text(s.verified, s.time)));
   }
 
   void show_speedup(const TogetherSpeedup& e) {
@@ -70,12 +70,11 @@ class MatmulTable final : public Printer {
     for (const BandwidthCeiling& level : ceilings.bandwidth) {
       const std::string n =
           level.time.unstable ? trf("{}, unsteady", level.time.n) : std::to_string(level.time.n);
-      std::string text =
-          trf("{}: measured {} {} {} at best, median {} {}, n {} ({}, {})",
-              to_string(ceilings.device), level.name, level.copied ? tr("copy") : tr("bandwidth"),
-              format_si(level.gb_per_s * 1e9, "B/s"), format_si(level.median_gb_per_s * 1e9, "B/s"),
-              spread_text(level.time), n, workers_text(ceilings.threads),
-              format_bytes(level.working_set_bytes));
+      std::string text = trf(
+          "{}: measured {} {} {} at best, median {} {}, n {} ({}, {})", to_string(ceilings.device),
+          level.name, level.copied ? tr("copy") : tr("bandwidth"), format_gb_per_s(level.gb_per_s),
+          format_gb_per_s(level.median_gb_per_s), spread_text(level.time), n,
+          workers_text(ceilings.threads), format_bytes(level.working_set_bytes));
       if (!ceilings.compute.empty()) {
         text += ", " + trf("ridge at {:.3g} FLOP/B",
                            ridge(ceilings, level, ceilings.compute.back().dtype));
@@ -88,8 +87,8 @@ class MatmulTable final : public Printer {
     if (!header_shown_) console_.line(layout_.header());
     header_shown_ = true;
     console_.line(layout_.row(
-        {to_string(s.device), s.kernel, to_string(s.dtype), shape(s),
-         format_si(s.gflops * 1e9, "FLOP/s"), share(s.share_of_library), share(s.share_of_peak),
+        {to_string(s.device), s.kernel, to_string(s.dtype), shape(s), format_gflops(s.gflops),
+         share(s.share_of_library), share(s.share_of_peak),
          fmt::format("{:.3g}", arithmetic_intensity(s)), format_seconds(s.time.median_s),
          spread_text(s.time), std::to_string(s.time.n), remark_text(s.verified, s.time)}));
   }

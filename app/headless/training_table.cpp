@@ -165,7 +165,7 @@ void print_profile(Console& console, const TrainingProfile& profile) {
       trf("Peak {} ({}), measured before training. GFLOP/s count the operations of the "
           "direct algorithm: "
           "Winograd needs fewer and can exceed the peak. Traffic counts each array once.",
-          format_si(profile.peak_gflops * 1e9, "FLOP/s"), to_string(profile.dtype)));
+          format_gflops(profile.peak_gflops), to_string(profile.dtype)));
 }
 
 // --- training -------------------------------------------------------------------------------

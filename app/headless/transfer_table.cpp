@@ -36,7 +36,7 @@ class TransferTable final : public Printer {
     header_shown_ = true;
     console_.line(samples_.row({to_string(s.from), to_string(s.to), to_string(s.memory),
                                 to_string(s.op), moved_by(s.mover, s.peer, s.threads),
-                                format_bytes(s.bytes), format_si(s.gb_per_s * 1e9, "B/s"),
+                                format_bytes(s.bytes), format_gb_per_s(s.gb_per_s),
                                 format_seconds(s.time.median_s), spread_text(s.time),
                                 std::to_string(s.time.n), remark_text(s.verified, s.time)}));
   }
@@ -66,7 +66,7 @@ class TransferTable final : public Printer {
          moved_by(f.mover, f.peer, f.threads), tr(level.name),
          level.to_bytes > 0 ? format_bytes(level.to_bytes) : "",
          holds ? format_seconds(level.latency_s) : "-",
-         holds ? format_si(level.gb_per_s * 1e9, "B/s") : "-",
+         holds ? format_gb_per_s(level.gb_per_s) : "-",
          level.gb_per_s > 0 ? fmt::format("{:.1f} %", level.residual * 100) : "-"}));
   }
 

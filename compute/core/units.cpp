@@ -133,6 +133,14 @@ std::string format_si(double value, std::string_view unit) {
   return with_unit(three_digits(v), kPrefixes[prefix]);
 }
 
+std::string format_gflops(double gflops) {
+  return format_si(gflops * 1e9, "FLOP/s");
+}
+
+std::string format_gb_per_s(double gb_per_s) {
+  return format_si(gb_per_s * 1e9, "B/s");
+}
+
 std::string format_bytes(std::int64_t bytes) {
   const BinaryAmount amount = binary_amount(bytes);
   if (amount.unit == kBinaryUnits[0]) return fmt::format("{} B", bytes);

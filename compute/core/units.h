@@ -26,6 +26,8 @@ std::vector<std::int64_t> parse_counts(std::string_view text);
 // Formats three significant digits with an SI prefix and the unit: format_si(4.31e12, "B/s") is
 // "4.31 TB/s"; 0 is "0 B/s".
 std::string format_si(double value, std::string_view unit);
+std::string format_gflops(double gflops);      // "487 GFLOP/s"; 1500: "1.50 TFLOP/s"
+std::string format_gb_per_s(double gb_per_s);  // "30.2 GB/s"
 
 // "1.50 GiB", "64.0 KiB", "12 B".
 std::string format_bytes(std::int64_t bytes);

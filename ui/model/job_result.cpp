@@ -159,9 +159,8 @@ const TransferCase* live_case(const TransferResults& results) {
 // "copy cpu:0, 1 thread, arrays of 1.00 MiB, at 96.7 GB/s (median)"
 std::string live_result(const TransferCase& c) {
   const LiveRate rate = live_rate(c.live_gb_per_s);
-  const std::string text =
-      trf("{}, arrays of {}, at {} (median)", c.label(true), format_bytes(c.samples.back().bytes),
-          format_si(rate.median * 1e9, "B/s"));
+  const std::string text = trf("{}, arrays of {}, at {} (median)", c.label(true),
+                               format_bytes(c.samples.back().bytes), format_gb_per_s(rate.median));
   return rate.varies() ? trf("{}, unsteady", text) : text;
 }
 
@@ -172,7 +171,7 @@ std::string result_of(const TransferResults& results) {
   if (const TransferCase* const live = live_case(results)) return live_result(*live);
   const auto [of, best] = best_transfer(results);
   if (best == nullptr) return "";
-  const std::string rate = format_si(best->gb_per_s * 1e9, "B/s");
+  const std::string rate = format_gb_per_s(best->gb_per_s);
   const std::string size = format_bytes(best->bytes);
   return with_steadiness(
       of != nullptr                 ? trf("{}, arrays of {}, at {}", of->label(true), size, rate)
@@ -240,10 +239,9 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
   if (!results.speedups.empty()) return tr("too unsteady for a speed-up");
   if (const KernelResults* const live = best_live(results)) {
     const LiveRate rate = live_rate(live->live_gflops);
-    const std::string text =
-        trf("{} (median) by {} at N = {} on {}", format_si(rate.median * 1e9, "FLOP/s"),
-            kernel_title(rungs, live->device, live->name),
-            results.largest_size(live->device), lab::to_string(live->device));
+    const std::string text = trf("{} (median) by {} at N = {} on {}", format_gflops(rate.median),
+                                 kernel_title(rungs, live->device, live->name),
+                                 results.largest_size(live->device), lab::to_string(live->device));
     return rate.varies() ? trf("{}, unsteady", text) : text;
   }
   const std::vector<Device> devices = results.devices();
@@ -256,12 +254,12 @@ std::string result_of(const MatmulResults& results, const std::vector<RungInfo>&
     const bool unsteady = sample != nullptr && lab::is_unsteady(sample->time);
     others.push_back(unsteady ? trf("{} (unsteady)", name) : name);
   }
-  std::string text = trf("{} by {} at N = {} on {}", format_si(best->gflops * 1e9, "FLOP/s"),
-                         kernel_title(rungs, best->device, best->kernel), best->n,
-                         lab::to_string(best->device));
+  std::string text =
+      trf("{} by {} at N = {} on {}", format_gflops(best->gflops),
+          kernel_title(rungs, best->device, best->kernel), best->n, lab::to_string(best->device));
   const MatmulSample* library = best_product(results, devices.front(), true);
   if (library != nullptr && library != best) {
-    text = trf("{}, best library {}", text, format_si(library->gflops * 1e9, "FLOP/s"));
+    text = trf("{}, best library {}", text, format_gflops(library->gflops));
   }
   return with_other_devices(with_steadiness(text, best->time), others);
 }

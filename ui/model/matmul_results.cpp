@@ -12,6 +12,7 @@
 #include "ui/model/history.h"
 #include "ui/model/job_result.h"
 #include "ui/model/scaling_results.h"
+#include "ui/model/texts.h"
 
 namespace lab::ui {
 namespace {
@@ -174,14 +175,6 @@ constexpr double kMargin = 1.5;      // the same past the measured points
 constexpr double kAboveRoof = 1.05;  // more than two measurements differ by
 constexpr double kNearRoof = 0.5;
 
-std::string rate_text(double gflops) {
-  return format_si(gflops * 1e9, "FLOP/s");
-}
-
-std::string share_text(double share) {
-  return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
-}
-
 struct Reach {
   double min = std::numeric_limits<double>::infinity();
   double max = 0;
@@ -238,8 +231,8 @@ std::string far_below(const MatmulSample& s, const CeilingsMeasured& ceilings, d
     if (c.dtype != s.dtype || c.threads != 1 || ceilings.threads == 1) continue;
     const double of_one = s.gflops / c.gflops;
     if (of_one < kNearRoof || of_one > 1.05) continue;
-    return "; " + trf("of the peak of one thread, {}, it reaches {}", rate_text(c.gflops),
-                      share_text(of_one));
+    return "; " + trf("of the peak of one thread, {}, it reaches {}", format_gflops(c.gflops),
+                      percent(of_one));
   }
   return std::string("; ") +
          tr("a kernel this far below its roof moves more bytes than necessary or leaves the units "
@@ -302,16 +295,16 @@ std::string limit_sentence(const MatmulSample& s, const CeilingsMeasured& ceilin
     return trf(
         "{} reaches {}, above the {} of its roof: the machine was busy while the ceilings were "
         "measured, or the kernel uses units that they do not cover.",
-        what, rate_text(s.gflops), rate_text(roof.gflops));
+        what, format_gflops(s.gflops), format_gflops(roof.gflops));
   }
-  const std::string reached = share_text(share), remark = far_below(s, ceilings, share);
-  const std::string units = roof.compute == nullptr ? "" : rate_text(roof.compute->gflops);
+  const std::string reached = percent(share), remark = far_below(s, ceilings, share);
+  const std::string units = roof.compute == nullptr ? "" : format_gflops(roof.compute->gflops);
   if (roof.level == nullptr) {
     return trf("{}: the multiply-add units do {}, and it reaches {} of that{}.", what, units,
                reached, remark);
   }
   const std::string level = tr(roof.level->name);
-  const std::string feeds = rate_text(roof.level->gb_per_s * arithmetic_intensity(s));
+  const std::string feeds = format_gflops(roof.level->gb_per_s * arithmetic_intensity(s));
   if (roof.compute == nullptr) {
     return trf("{}: {} can feed {}, and it reaches {} of that{}.", what, level, feeds, reached,
                remark);

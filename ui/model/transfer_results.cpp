@@ -172,7 +172,7 @@ std::string sentence(const TransferFit& fit, std::span<const MeasuredTransfer> s
     const bool reached = is_reached(level, from_bytes, samples);
     from_bytes = level.to_bytes;
     if (!level.holds()) continue;
-    const std::string flow = format_si(level.gb_per_s * 1e9, "B/s");
+    const std::string flow = format_gb_per_s(level.gb_per_s);
     const std::string where = level.to_bytes > 0 ? trf("{} in {}, up to {}", flow, tr(level.name),
                                                        format_bytes(level.to_bytes))
                                                  : trf("{} in {}", flow, tr(level.name));
@@ -234,15 +234,11 @@ std::string load_text(double share) {
   return fmt::format("{:.0f} %", 100 * share);
 }
 
-std::string flow_text(double gb_per_s) {
-  return format_si(gb_per_s * 1e9, "B/s");
-}
-
 // "264 GB/s", of a sample whose times vary with p10 to p90.
 std::string flow_of(const MeasuredTransfer& s) {
-  if (!is_unsteady(s.time)) return flow_text(s.gb_per_s);
-  return trf("{} (p10 to p90: {} to {})", flow_text(s.gb_per_s),
-             flow_text(at_time(s, s.time.p90_s)), flow_text(at_time(s, s.time.p10_s)));
+  if (!is_unsteady(s.time)) return format_gb_per_s(s.gb_per_s);
+  return trf("{} (p10 to p90: {} to {})", format_gb_per_s(s.gb_per_s),
+             format_gb_per_s(at_time(s, s.time.p90_s)), format_gb_per_s(at_time(s, s.time.p10_s)));
 }
 
 // The level of memory that holds the copy, by the fit of its case; empty if it has none.

@@ -14,6 +14,7 @@
 #include "compute/core/error.h"
 #include "compute/core/events/tour.h"
 #include "ui/model/run_estimate.h"
+#include "ui/model/texts.h"
 #include "ui/pages/lab_view.h"
 #include "ui/widgets/widgets.h"
 
@@ -363,8 +364,6 @@ std::optional<MainMemory> memory_in_use(const Model& model, std::span<const Devi
 // --- texts ----------------------------------------------------------------------------------
 // Whether an accuracy is not clearly better than a random choice among `classes`; false for NaN.
 bool is_guessing(double accuracy, std::size_t classes);
-std::string percent(double share);                // "61 %"
-std::string percent(const Maybe<double>& share);  // or "N/A"
 // Rows of a tooltip: median, percentiles and number of repetitions; clock and time of day.
 std::string timing_text(const Timing& time);
 // Adds the rows of the median and the percentiles alone.
@@ -382,8 +381,6 @@ std::string times_text(double times);  // "1.94", "15.1", "197"
 std::string describe(const MatmulSample& sample, CacheState cache);
 std::string describe(const TransferSample& sample, CacheState cache);
 std::vector<std::string> device_names(const MachineInfo& machine);
-std::string gflops_text(double gflops);
-std::string gb_per_s_text(double gb_per_s);
 std::string about(double seconds);  // "about 41 min", "about 3.2 h", "less than 1 s"
 
 // An error's message as a sentence at a field: with a capital letter and a full stop, followed by

@@ -11,21 +11,9 @@
 
 namespace lab::ui {
 
-std::string percent(double share) {
-  return fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
-}
-
 bool is_guessing(double accuracy, std::size_t classes) {
   constexpr double kClearly = 2;
   return accuracy * static_cast<double>(classes) < kClearly;
-}
-
-std::string percent(const Maybe<double>& share) {
-  return share ? percent(*share) : "N/A";
-}
-
-std::string gflops_text(double gflops) {
-  return format_si(gflops * 1e9, "FLOP/s");
 }
 
 std::string about(double seconds) {
@@ -37,10 +25,6 @@ std::string about(double seconds) {
   if (seconds < 2 * kDay) return trf("about {:.1f} h", seconds / kHour);
   if (seconds < kYear) return trf("about {:.0f} days", seconds / kDay);
   return tr("more than a year");
-}
-
-std::string gb_per_s_text(double gb_per_s) {
-  return format_si(gb_per_s * 1e9, "B/s");
 }
 
 void add_percentiles(std::string& text, const Timing& t) {
@@ -152,7 +136,7 @@ void add_provenance(std::string& text, const Timing& time, const char* verified,
 std::string measured_text(const MatmulSample& s, CacheState cache) {
   std::string text;
   add_row(text, tr("size"), fmt::format("{} x {} x {} {}", s.m, s.n, s.k, to_string(s.dtype)));
-  add_row(text, tr("speed"), gflops_text(s.gflops));
+  add_row(text, tr("speed"), format_gflops(s.gflops));
   if (s.share_of_peak) add_row(text, tr("share of peak"), percent(*s.share_of_peak));
   if (s.share_of_library) {
     add_row(text, tr("share of the library"), percent(*s.share_of_library));
@@ -170,7 +154,7 @@ std::string describe(const TransferSample& s, CacheState cache) {
   std::string text = trf("{} of {}, {}", to_string(s.op), format_bytes(s.bytes),
                          moved_by(s.mover, s.peer, s.threads));
   if (is_gpu(s.from) || is_gpu(s.to)) text += ", " + trf("{} memory", to_string(s.memory));
-  add_row(text, tr("speed"), gb_per_s_text(s.gb_per_s));
+  add_row(text, tr("speed"), format_gb_per_s(s.gb_per_s));
   add_provenance(text, s.time,
                  s.verified ? tr("verified after the measurement") : tr("not verified"), cache,
                  s.conditions);

@@ -254,7 +254,7 @@ std::string describe(const StepTimeline& t, const TimelineSpan& span) {
     const std::string bytes = format_si(static_cast<double>(span.bytes), "B");
     add_row(text, sums ? tr("bucket") : tr("traffic"), sums ? bytes : trf("at least {}", bytes));
   }
-  if (span.flop > 0) add_row(text, tr("speed"), gflops_text(span.gflops()));
+  if (span.flop > 0) add_row(text, tr("speed"), format_gflops(span.gflops()));
   return text;
 }
 

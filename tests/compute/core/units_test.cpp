@@ -62,6 +62,8 @@ TEST(Units, FormatsThreeSignificantDigits) {
   EXPECT_EQ(format_si(9.996, "s"), "10.0 s");
   EXPECT_EQ(format_si(3.2e-7, "s"), "320 ns");
   EXPECT_EQ(format_si(0, "B/s"), "0 B/s");
+  EXPECT_EQ(format_gflops(1500), "1.50 TFLOP/s");
+  EXPECT_EQ(format_gb_per_s(30.2), "30.2 GB/s");
   EXPECT_EQ(format_bytes(1610612736), "1.50 GiB");
   EXPECT_EQ(format_bytes(12), "12 B");
   using Two = std::array<std::string, 2>;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compute/core/language.h"
+#include "compute/core/units.h"
 #include "ui/model/scaling_results.h"
 #include "ui/pages/matmul/matmul_parts.h"
 #include "ui/pages/reference_parts.h"
@@ -141,7 +142,7 @@ Value value_of(const Line& line, double share, std::int64_t size) {
   if (has_few_repetitions(s->time)) {
     where += fmt::format("{}n = {}", where.empty() ? "" : ", ", s->time.n);
   }
-  return {std::move(where), percent(share), gflops_text(s->gflops)};
+  return {std::move(where), percent(share), format_gflops(s->gflops)};
 }
 
 // "12.4 GFLOP/s", "1.79 GFLOP/s, N = 512"
@@ -596,7 +597,7 @@ void draw_ladder(const Panel& p, const Ladder& ladder, CacheState cache) {
   }
   caption(ui, peak != nullptr
                   ? trf("{}, N = {}, share of peak {}", lab::to_string(device), size,
-                        gflops_text(peak->gflops))
+                        format_gflops(peak->gflops))
                   : trf("{}, N = {}, share of the fastest", lab::to_string(device), size));
   if (peak != nullptr) {
     hint(ui, trf("Peak of a loop of multiply-adds that reads no memory, on {}\n{}",

@@ -47,7 +47,7 @@ std::string kernels_text(const Panel& p, const MatmulResults& results, const Ker
   std::ranges::stable_sort(samples, std::ranges::greater{}, &MatmulSample::gflops);
   std::string text = fmt::format("N = {}", sample.n);
   for (const MatmulSample* s : samples) {
-    const std::string speed = gflops_text(s->gflops);
+    const std::string speed = format_gflops(s->gflops);
     add_row(text, kernel_title(p.model.rungs(), s->device, s->kernel),
             is_unsteady(s->time) ? with_spread(speed, s->time) : speed);
   }
@@ -294,7 +294,7 @@ std::string live_text(const Panel& p, const std::vector<const KernelResults*>& k
     if (after == k->live_t_s.begin()) continue;
     const auto i = static_cast<std::size_t>(after - k->live_t_s.begin()) - 1;
     add_row(text, kernel_title(p.model.rungs(), k->device, k->name),
-            gflops_text(k->live_gflops[i]));
+            format_gflops(k->live_gflops[i]));
   }
   return text;
 }
@@ -313,9 +313,9 @@ void live_table(const Panel& p, const MatmulResults& results,
     const PeakSample* peak = results.peak(k->device);
     table_row(p.ui);
     cell(p.ui, kernel_title(p.model.rungs(), k->device, k->name), k->name);
-    cell(p.ui, gflops_text(rate.last));
-    cell(p.ui, gflops_text(rate.median), {}, rate.varies());
-    cell(p.ui, trf("{} to {}", gflops_text(rate.p10), gflops_text(rate.p90)));
+    cell(p.ui, format_gflops(rate.last));
+    cell(p.ui, format_gflops(rate.median), {}, rate.varies());
+    cell(p.ui, trf("{} to {}", format_gflops(rate.p10), format_gflops(rate.p90)));
     cell(p.ui, peak != nullptr && peak->gflops > 0 ? percent(rate.median / peak->gflops) : "N/A");
   }
   end_table(p.ui);

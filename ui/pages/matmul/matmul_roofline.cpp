@@ -93,7 +93,7 @@ std::string how_measured(const ComputeCeiling& c) {
   std::string text = fmt::format(
       "{}\n{}", compute_label(c),
       tr("A loop of independent multiply-adds that reads no memory, the fastest repetition"));
-  add_row(text, tr("fastest repetition"), gflops_text(c.gflops));
+  add_row(text, tr("fastest repetition"), format_gflops(c.gflops));
   return text + "\n" + timing_text(c.time);
 }
 
@@ -125,9 +125,9 @@ std::string traffic_text(const BandwidthCeiling& b, int threads) {
 
 std::string how_measured(const BandwidthCeiling& b, int threads) {
   std::string text = fmt::format("{}\n{}", tr(b.name), traffic_text(b, threads));
-  add_row(text, tr("fastest repetition"), gb_per_s_text(b.gb_per_s));
+  add_row(text, tr("fastest repetition"), format_gb_per_s(b.gb_per_s));
   add_row(text, tr("speed, p10 to p90"),
-          trf("{} to {}", gb_per_s_text(b.p10_gb_per_s), gb_per_s_text(b.p90_gb_per_s)));
+          trf("{} to {}", format_gb_per_s(b.p10_gb_per_s), format_gb_per_s(b.p90_gb_per_s)));
   return text + "\n" + timing_text(b.time);
 }
 
@@ -262,7 +262,7 @@ void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choi
   MatmulSample s = *choice.sample;
   s.kernel = kernel_title(p.model.rungs(), s.device, s.kernel);
   if (has_few_repetitions(s.time)) {
-    const std::string speed = gflops_text(s.gflops);
+    const std::string speed = format_gflops(s.gflops);
     const std::string text =
         s.time.n == 1
             ? trf("Only one repetition of {} at N = {} fits the time limit, at {}: allow more time "
@@ -282,11 +282,11 @@ void draw_limit(const Panel& p, const MatmulResults& results, const Choice& choi
     return;
   }
   const auto at = [&](double seconds) {
-    return gflops_text(seconds > 0 ? s.gflops * s.time.median_s / seconds : s.gflops);
+    return format_gflops(seconds > 0 ? s.gflops * s.time.median_s / seconds : s.gflops);
   };
   warning_sentence(p, "matmul/limit",
                    trf("Too unsteady to find the limit of {} at N = {}: {} (p10 to p90: {} to {}).",
-                       s.kernel, s.n, gflops_text(s.gflops), at(s.time.p90_s), at(s.time.p10_s)));
+                       s.kernel, s.n, format_gflops(s.gflops), at(s.time.p90_s), at(s.time.p10_s)));
 }
 
 void roofline_card(const Panel& p, const MatmulResults& results, const Choice& choice, bool old) {
@@ -345,11 +345,11 @@ void ceilings_table(const Panel& p, const Choice& choice) {
     cell(p.ui, ridge_text, how);
   };
   for (const ComputeCeiling& c : ceilings.compute) {
-    row(compute_label(c), gflops_text(c.gflops), c.time, "", how_measured(c));
+    row(compute_label(c), format_gflops(c.gflops), c.time, "", how_measured(c));
   }
   for (const BandwidthCeiling& b : ceilings.bandwidth) {
     const std::string name = tr(b.name);
-    row(b.copied ? trf("{} copy", name) : trf("{} read", name), gb_per_s_text(b.gb_per_s), b.time,
+    row(b.copied ? trf("{} copy", name) : trf("{} read", name), format_gb_per_s(b.gb_per_s), b.time,
         fmt::format("{:.2f}", ridge(ceilings, b, dtype)), how_measured(b, ceilings.threads));
   }
   end_table(p.ui);

@@ -34,10 +34,10 @@ void speed_range_cell(const Panel& p, const MatmulResults& results, const Togeth
     if (s == nullptr) continue;
     low = all.empty() ? s->gflops : std::min(low, s->gflops);
     high = std::max(high, s->gflops);
-    add_row(all, to_string(device), gflops_text(s->gflops));
+    add_row(all, to_string(device), format_gflops(s->gflops));
   }
-  const std::string most = gflops_text(high);
-  std::string least = gflops_text(low);
+  const std::string most = format_gflops(high);
+  std::string least = format_gflops(low);
   const std::string unit = most.substr(most.rfind(' '));
   if (least.ends_with(unit)) least.resize(least.size() - unit.size());
   cell(p.ui, all.empty() ? "" : fmt::format("{}–{}", least, most), all);
@@ -52,7 +52,8 @@ void speedup_row(const Panel& p, const MatmulResults& results, const TogetherSpe
   for (const Device device : e.devices) {
     if (!device_columns) break;
     const TogetherSample* s = sample_at(results, device, e.n);
-    cell(ui, s == nullptr ? "" : gflops_text(s->gflops), s == nullptr ? "" : timing_text(s->time));
+    cell(ui, s == nullptr ? "" : format_gflops(s->gflops),
+         s == nullptr ? "" : timing_text(s->time));
   }
   const auto products = static_cast<double>(e.products);
   cell(ui, format_seconds(e.in_sequence_s / products),

@@ -279,7 +279,7 @@ std::string settings_text(const TrainingProfile& profile) {
       profile.devices > 1 ? trf("{}, the first of {} devices", device, profile.devices) : device,
       profile.images, medians_text(step.n, kinds > 1),
       step.warmup * static_cast<std::int64_t>(kinds), lab::to_string(profile.dtype),
-      gflops_text(profile.peak_gflops));
+      format_gflops(profile.peak_gflops));
 }
 
 bool complete(const TrainingProfile& profile) {
@@ -393,7 +393,7 @@ std::string describe(const TrainingProfile& profile, const ProfileRow& row) {
   add_percentiles(text, row.time);
   add_row(text, tr("steps"), std::to_string(row.time.n));
   if (row.flop > 0) {
-    add_row(text, tr("speed"), gflops_text(row.gflops()));
+    add_row(text, tr("speed"), format_gflops(row.gflops()));
     if (profile.peak_gflops > 0) {
       add_row(text, tr("share of peak"), percent(profile.share_of_peak(row)));
     }

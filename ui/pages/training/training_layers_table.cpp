@@ -91,7 +91,7 @@ std::string text_of(const TrainingProfile& profile, const ProfileLine& line, con
   if (std::isnan(value)) return "";
   switch (shown.key) {
     case ProfileKey::Ratio: return fmt::format("{:.2f}x", value);
-    case ProfileKey::Gflops: return gflops_text(value);
+    case ProfileKey::Gflops: return format_gflops(value);
     case ProfileKey::Share: return percent(value);
     case ProfileKey::Bytes: return format_si(value, "B");
     case ProfileKey::Intensity: return fmt::format("{:.3g}", value);

@@ -412,9 +412,9 @@ void live_flows(const Panel& p, const TransferResults& results) {
     const LiveRate rate = live_rate(c.live_gb_per_s);
     table_row(p.ui);
     cell(p.ui, c.label(true));
-    cell(p.ui, gb_per_s_text(rate.last));
-    cell(p.ui, gb_per_s_text(rate.median), {}, rate.varies());
-    cell(p.ui, trf("{} to {}", gb_per_s_text(rate.p10), gb_per_s_text(rate.p90)));
+    cell(p.ui, format_gb_per_s(rate.last));
+    cell(p.ui, format_gb_per_s(rate.median), {}, rate.varies());
+    cell(p.ui, trf("{} to {}", format_gb_per_s(rate.p10), format_gb_per_s(rate.p90)));
   }
   end_table(p.ui);
 }
@@ -448,7 +448,7 @@ void draw_live_transfers(const Panel& p, const Kept<TransferResults>& kept) {
     s.x = c.live_t_s;
     s.y = c.live_gb_per_s;
     s.describe = [&c](std::size_t i) {
-      return fmt::format("{}, {}", gb_per_s_text(c.live_gb_per_s[i]),
+      return fmt::format("{}, {}", format_gb_per_s(c.live_gb_per_s[i]),
                          format_seconds(c.live_t_s[i]));
     };
     series.push_back(std::move(s));

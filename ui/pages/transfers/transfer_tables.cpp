@@ -111,7 +111,7 @@ void sample_lines(const Panel& p, const TransferCase& c, CacheState cache, bool 
     table_row(p.ui);
     cell(p.ui, row_name(p, c), describe(s, cache));
     cell(p.ui, format_bytes(s.bytes));
-    cell(p.ui, gb_per_s_text(s.gb_per_s), why_unsteady(s), is_unsteady(s));
+    cell(p.ui, format_gb_per_s(s.gb_per_s), why_unsteady(s), is_unsteady(s));
     if (wide) {
       cell(p.ui, format_seconds(s.time.median_s));
       cell(p.ui, std::to_string(s.time.n));
@@ -323,7 +323,7 @@ std::string example_text(const MeasuredTransfer& s) {
 
 // "36.2 GB/s (±20 %)"
 std::string speed_text(const MeasuredTransfer& s) {
-  return with_spread(gb_per_s_text(s.gb_per_s), s.time);
+  return with_spread(format_gb_per_s(s.gb_per_s), s.time);
 }
 
 // A level that no line describes, and the sample that stands for it.
@@ -352,7 +352,7 @@ void fit_line(const Panel& p, const FitRow& row) {
   cell(p.ui, level.to_bytes > 0 ? format_bytes(level.to_bytes) : "");
   cell(p.ui, level.holds() ? format_seconds(level.latency_s) : "N/A", why);
   cell(p.ui,
-       level.holds()        ? gb_per_s_text(level.gb_per_s)
+       level.holds()        ? format_gb_per_s(level.gb_per_s)
        : example != nullptr ? speed_text(*example)
                             : "N/A",
        why, example != nullptr && is_unsteady(*example));
@@ -397,7 +397,7 @@ void example_table(const Panel& p, const std::string& path, const std::vector<Ex
     cell(p.ui, tr(level->name), why_withheld(*level));
     cell(p.ui, format_bytes(s->bytes));
     if (wide) cell(p.ui, time);
-    cell(p.ui, gb_per_s_text(s->gb_per_s), is_unsteady(*s) ? why_unsteady(*s) : time,
+    cell(p.ui, format_gb_per_s(s->gb_per_s), is_unsteady(*s) ? why_unsteady(*s) : time,
          is_unsteady(*s));
     cell(p.ui, half_spread(s->time));
   }

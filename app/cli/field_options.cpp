@@ -59,7 +59,7 @@ void add_cpu_devices(CLI::App& app, int& cpu_devices) {
 
 void add_emulated_gpus(CLI::App& app, int& emulated_gpus) {
   add_value(app, "--emulated-gpus", "N",
-            tr("Emulate N GPUs on the CPU, emu:0 ... emu:N-1: right, not fast; never timed"),
+            tr("Emulate N GPUs on the CPU, emu:0 ... emu:N-1: correct results; never timed"),
             [&emulated_gpus](const std::string& text) {
               emulated_gpus = static_cast<int>(whole_number(text, 1, kMaxEmulatedGpus));
             });

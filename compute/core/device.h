@@ -1,6 +1,6 @@
 #pragma once
 // Device names. `cpu:0` is all cores and all main memory unless the cores are split into several
-// devices. `emu:0` is a GPU emulated by the CPU: its results are right, its times mean nothing.
+// devices. `emu:0` is a GPU emulated by the CPU: results are correct, timings meaningless.
 #include <compare>
 #include <functional>
 #include <string>
@@ -41,7 +41,7 @@ inline bool is_gpu(Device device) {
 inline bool is_timed(Device device) {
   return device.kind != DeviceKind::Emulated;
 }
-inline constexpr const char* kEmulatedGpu = LAB_TEXT("emulated: right, not fast; never timed");
+inline constexpr const char* kEmulatedGpu = LAB_TEXT("emulated: correct results; never timed");
 // The reason for skipping a measurement where is_timed() is false.
 inline constexpr const char* kNeverTimed = LAB_TEXT("emulated: never timed");
 // Throws Error(Usage) naming `work` if `devices` lists devices, none of which is timed.

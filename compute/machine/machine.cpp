@@ -124,7 +124,7 @@ DeviceInfo describe_emulated_gpu(const GpuProperties& facts) {
   info.memory_limit_bytes = facts.memory_bytes;
   info.clock_max_mhz = Maybe<double>::missing(tr(kNeverTimed));
   auto& details = info.details;
-  details.emplace_back(LAB_TEXT("Emulated"), LAB_TEXT("right, not fast; never timed"));
+  details.emplace_back(LAB_TEXT("Emulated"), LAB_TEXT("correct results; never timed"));
   details.emplace_back(LAB_TEXT("Memory"), LAB_TEXT("main memory, taken as it is used"));
   details.emplace_back(LAB_TEXT("Shared memory"),
                        trf("{} per block", format_bytes(facts.shared_bytes_per_block)));

@@ -159,8 +159,8 @@ void draw_cancel_dialog(const Panel& p) {
 std::string emulation_text(int gpus) {
   if (gpus == 0) return tr("The lab restarts without emulated GPUs, which takes about a second.");
   return trf(
-      "The lab restarts with {} GPUs, emu:0 to emu:{}, that the CPU emulates: their results "
-      "are right, their times mean nothing.",
+      "The lab restarts with {} GPUs, emu:0 to emu:{}, emulated by the CPU. Their results "
+      "are correct; their timings are meaningless.",
       gpus, gpus - 1);
 }
 

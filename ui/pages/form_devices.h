@@ -23,7 +23,7 @@ std::string split_label(int devices);  // "Split the CPU into 2 devices", "Join 
 // Recorded as "<page>/split"; draws nothing if that number is 0.
 void offer_split(const Panel& p, std::string_view page, std::string_view sentence);
 
-// "emu:0, emu:1: emulated: right, not fast; never timed": the devices that a measurement leaves
+// "emu:0, emu:1: emulated: correct results; never timed": the devices that a measurement leaves
 // out; empty if there are none.
 std::string untimed_text(const MachineInfo& machine);
 // The same as a note of a form, recorded as "<page>/untimed"; draws nothing if it is empty.

@@ -202,7 +202,7 @@ void draw_memory(const Panel& p, const std::string& path, std::span<const Device
   draw_text_fitted(ImGui::GetWindowDrawList(), font,
                    {item.min.x + ui.px(10), (item.min.y + item.max.y - font->FontSize) / 2},
                    item.max.x - item.min.x - ui.px(20), ui.theme->text, text);
-  hint(ui, tr("Of the whole machine, by all programs."));
+  hint(ui, tr("Memory in use by all programs on this machine."));
 }
 
 // What a link carries now.

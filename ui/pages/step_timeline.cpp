@@ -346,7 +346,8 @@ void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,
 
 std::string timeline_sentence(const StepTimeline& t, double median_step_s) {
   if (!t.timed) {
-    return trf("Step {} on emulated GPUs: the order is right, the times mean nothing.", t.step);
+    return trf("Step {} on emulated GPUs: the order is correct, the timings are meaningless.",
+               t.step);
   }
   std::string text = t.devices.size() == 1
                          ? trf("Step {} took {}.", t.step, format_seconds(t.seconds))

@@ -148,7 +148,7 @@ enum class LrSchedule { Constant, Linear };
 template <>
 struct EnumNames<LrSchedule> {
   static constexpr ValueName kAll[] = {{"constant", LAB_TEXT("Constant")},
-                                       {"linear", LAB_TEXT("Falling")}};
+                                       {"linear", LAB_TEXT("Linear decay")}};
 };
 // Random changes to the training images. Flip: half of them are mirrored, left to right.
 enum class Augmentation { None, Flip };
@@ -156,11 +156,11 @@ template <>
 struct EnumNames<Augmentation> {
   static constexpr ValueName kAll[] = {{"none", LAB_TEXT("None")}, {"flip", LAB_TEXT("Flips")}};
 };
-// Weights with which the first convolution starts. Whitened: filters that whiten the images.
+// Initial weights of the first convolution. Whitened: filters that whiten the images.
 enum class FirstLayer { Drawn, Whitened };
 template <>
 struct EnumNames<FirstLayer> {
-  static constexpr ValueName kAll[] = {{"drawn", LAB_TEXT("Drawn")},
+  static constexpr ValueName kAll[] = {{"drawn", LAB_TEXT("Random")},
                                        {"whitened", LAB_TEXT("Whitened")}};
 };
 

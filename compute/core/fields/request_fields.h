@@ -289,8 +289,8 @@ struct FieldsOf<StartTraining> {
                        .help = LAB_TEXT("Learning rate after the warm-up; linear: falls to 0 at "
                                         "the end of the last epoch"),
                        .label = LAB_TEXT("Schedule"),
-                       .hint = LAB_TEXT("The learning rate after the warm-up. Falling: linearly to "
-                                        "0 at the end of the last epoch."),
+                       .hint = LAB_TEXT("The learning rate after the warm-up. Linear decay: to 0 "
+                                        "at the end of the last epoch."),
                        .more = true,
                        .decides = Decides::Numbers,
                        .reported = true},
@@ -327,7 +327,7 @@ struct FieldsOf<StartTraining> {
                                       "filters that whiten the training images"),
                      .label = LAB_TEXT("First layer"),
                      .hint = LAB_TEXT("Whitened: the first convolution starts with filters that "
-                                      "whiten the training images, instead of drawn ones. "
+                                      "whiten the training images, instead of random ones. "
                                       "Weights from a file stay."),
                      .more = true,
                      .decides = Decides::Course,

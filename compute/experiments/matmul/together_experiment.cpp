@@ -27,27 +27,27 @@ bool alike(Machine& machine, Device a, Device b) {
 std::vector<Device> choose_together(Machine& machine, const std::vector<Device>& asked) {
   std::vector<Device> devices = asked;
   if (!std::all_of(asked.begin(), asked.end(), is_timed)) {
-    throw Error(Errc::Usage, trf("matmul at once: an emulated GPU is never timed; name CPUs or "
-                                 "NVIDIA GPUs"));
+    throw Error(Errc::Usage, trf("matmul --together: an emulated GPU is never timed; name CPUs "
+                                 "or NVIDIA GPUs"));
   }
   if (devices.empty()) devices = alike_devices(machine.info().devices);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device device = devices[i];
     const DeviceInfo& info = machine.at(device).info();
     if (std::count(devices.begin(), devices.end(), device) > 1) {
-      throw Error(Errc::Usage, trf("matmul at once: {} is named twice; name each device once",
+      throw Error(Errc::Usage, trf("matmul --together: {} is named twice; name each device once",
                                    to_string(device)));
     }
     if (alike(machine, devices.front(), device)) continue;
     throw Error(Errc::Usage,
-                trf("matmul at once: {} ({}) and {} ({}) are of different kinds, so one is no "
+                trf("matmul --together: {} ({}) and {} ({}) are of different kinds, so one is no "
                     "measure for the other; choose devices of one kind",
                     to_string(devices.front()), machine.at(devices.front()).info().name,
                     to_string(device), info.name));
   }
   if (devices.size() >= 2) return devices;
-  throw Error(Errc::Unsupported, trf("matmul at once: needs two devices of one kind, but {} is the "
-                                     "only one; split the CPU with --cpu-devices 2",
+  throw Error(Errc::Unsupported, trf("matmul --together: needs two devices of one kind, but {} is "
+                                     "the only one; split the CPU with --cpu-devices 2",
                                      to_string(devices.front())));
 }
 
@@ -57,11 +57,12 @@ void check_together_settings(const StartMatmul& request) {
   if (own_kernels) {
     throw Error(
         Errc::Usage,
-        trf("matmul at once: multiplies with the lab's fastest kernel, not with {}; omit --kernels",
+        trf("matmul --together: multiplies with the lab's fastest kernel, not with {}; omit "
+            "--kernels",
             fmt::join(request.kernels, ", ")));
   }
   if (request.dtype != Precision::F32) {
-    throw Error(Errc::Usage, trf("matmul at once: multiplies in f32, not in {}; omit --dtype",
+    throw Error(Errc::Usage, trf("matmul --together: multiplies in f32, not in {}; omit --dtype",
                                  to_string(request.dtype)));
   }
 }
@@ -102,7 +103,7 @@ class MatmulTogether final : public Experiment {
     const std::vector<Device> devices = choose_together(ctx.machine(), request_.devices);
     if (const std::string unequal = unequal_cores(ctx.machine(), devices); !unequal.empty()) {
       ctx.emit(LogLine{Severity::Warning,
-                       trf("matmul at once: the devices are not equally fast ({}); the slowest "
+                       trf("matmul --together: the devices are not equally fast ({}); the slowest "
                            "limits the speed-up over {}",
                            unequal, to_string(devices.front()))});
     }

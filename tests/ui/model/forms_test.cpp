@@ -226,7 +226,7 @@ TEST(Forms, FastPresetKeepsTheDevices) {
   EXPECT_EQ(s.devices, std::vector<Device>{cpu(1)});
   form.request.model = "mlp";
   EXPECT_EQ(test::message_of([&] { to_command(form, machine); }, Errc::Usage),
-            "MLP does not begin with a convolution; set \"First layer\" to \"Drawn\"");
+            "MLP does not begin with a convolution; set \"First layer\" to \"Random\"");
   form.request.model = "convnet";
   form.request.epochs = 9;
   EXPECT_EQ(preset_of(form, machine), 0);

@@ -461,7 +461,7 @@ TEST(Pages, EmulatedDevicesShowTheirImages) {
     ASSERT_NE(row, nullptr) << width;
     EXPECT_EQ(row->value, "6 images, 75 %");
     EXPECT_EQ(lab.backend.find("training/devices/sentence")->label,
-              "emulated: right, not fast; never timed");
+              "emulated: correct results; never timed");
     EXPECT_FALSE(lab.visible("training/devices/legend")) << "no times";
   }
 }

@@ -40,7 +40,7 @@ TEST(ScalingPage, LeavesOutEmulatedGpusAndSaysSo) {
   EXPECT_FALSE(lab.visible("scaling/device/emu:0"));
   const ui::WidgetRect* const note = lab.backend.find("scaling/untimed");
   ASSERT_NE(note, nullptr);
-  EXPECT_EQ(note->label, "emu:0: emulated: right, not fast; never timed");
+  EXPECT_EQ(note->label, "emu:0: emulated: correct results; never timed");
   lab.click("scaling/run");
   ASSERT_EQ(lab.sent<StartScaling>().size(), 1U);
   EXPECT_EQ(lab.sent<StartScaling>()[0].training.devices, (std::vector{cpu(0), cpu(1)}));

@@ -596,7 +596,7 @@ TEST_F(TrainingPage, SaysWhichClassesAreConfusedMost) {
   show(std::move(model));
   for (const char* path : {"training/confusion_sentence", "training/accuracy/confused"}) {
     EXPECT_EQ(lab.backend.find(path)->label,
-              "Most confused: Shirt is taken for Pullover in 39 of 100 images.");
+              "Most confused: Shirt is mistaken for Pullover in 39 of 100 images.");
   }
 }
 

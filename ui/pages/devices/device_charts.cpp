@@ -43,7 +43,7 @@ constexpr std::array kQuantities = {
                       "devices share, and each GPU's."),
              &Curves::memory_used_bytes, 100, "%", 0, 100},
     Quantity{LAB_TEXT("Temperature"),
-             LAB_TEXT("Of the hottest sensor of each device."),
+             LAB_TEXT("Reading of the hottest sensor of each device."),
              &Curves::temperature_c,
              1,
              "°C",

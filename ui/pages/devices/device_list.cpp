@@ -148,7 +148,7 @@ void main_memory(const Panel& p) {
                                       format_bytes(memory->total_bytes))
                                 : std::string("N/A"));
   bar(p.ui, "devices/memory", memory->share(), p.ui.theme->muted,
-      tr("Of the whole machine, by all programs."));
+      tr("Memory in use by all programs on this machine."));
   if (p.model.devices().size() > 1 && p.model.devices()[1].kind == DeviceKind::Cpu) {
     muted(p.ui, trf("Shared by {}, counted once.", cpu_names(p.model)));
   }

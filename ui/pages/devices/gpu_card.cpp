@@ -57,7 +57,7 @@ void memory_bar(const Panel& p, const std::string& path, const GpuRecord& gpu,
   }
   const std::int64_t used = *last.memory_used_bytes, total = *gpu.facts.memory_total_bytes;
   fact(p.ui, tr("Memory in use"), trf("{} of {}", format_bytes(used), format_bytes(total)),
-       tr("Of the GPU, by all programs; excludes memory reserved by the driver."));
+       tr("In use by all programs; excludes memory reserved by the driver."));
   const std::string text =
       device == nullptr ? std::string(tr("The lab holds nothing here."))
                         : trf("The lab's tensors hold {} of at most {} here.",

@@ -304,9 +304,11 @@ void live_table(const Panel& p, const MatmulResults& results,
   static constexpr std::array kColumns = {
       Column{LAB_TEXT("Kernel"), 2, false, {}},
       Column{LAB_TEXT("Now"), 1, true, LAB_TEXT("The last sample.")},
-      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Of the samples in the chart.")},
-      Column{LAB_TEXT("p10 to p90"), 1.4F, true, LAB_TEXT("Of the samples in the chart.")},
-      Column{LAB_TEXT("Share of peak"), 1, true, LAB_TEXT("Of the median.")}};
+      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Median of the samples in the chart.")},
+      Column{LAB_TEXT("p10 to p90"), 1.4F, true,
+             LAB_TEXT("Percentiles of the samples in the chart.")},
+      Column{LAB_TEXT("Share of peak"), 1, true,
+             LAB_TEXT("The median divided by the measured peak.")}};
   if (kernels.empty() || !begin_table(p.ui, "matmul/live_table", kColumns)) return;
   for (const KernelResults* k : kernels) {
     const LiveRate rate = live_rate(k->live_gflops);

@@ -90,7 +90,7 @@ std::vector<Column> together_columns(const std::vector<std::string>& devices, bo
                                       "than a quarter, p10 to p90, or disagree with it.")});
   columns.push_back({.label = LAB_TEXT("p10 to p90"),
                      .number = true,
-                     .hint = LAB_TEXT("Of the speed-ups of the rounds.")});
+                     .hint = LAB_TEXT("Percentiles of the rounds' speed-ups.")});
   return columns;
 }
 

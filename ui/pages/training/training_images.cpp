@@ -259,8 +259,8 @@ std::string confusion_sentence(const TrainingRun& run) {
   const double accuracy =
       static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(all, 1));
   if (most < kRare || is_guessing(accuracy, static_cast<std::size_t>(c->classes))) return {};
-  return trf("Most confused: {} is taken for {} in {:.0f} of 100 images.", class_name(run, label),
-             class_name(run, predicted), 100 * most);
+  return trf("Most confused: {} is mistaken for {} in {:.0f} of 100 images.",
+             class_name(run, label), class_name(run, predicted), 100 * most);
 }
 
 void draw_confusion(const Panel& p, const TrainingRun& run) {

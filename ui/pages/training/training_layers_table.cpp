@@ -32,9 +32,9 @@ std::vector<Shown> one_kind(bool wide) {
   }
   columns.push_back({{"FLOP/s", 1.1F, true, LAB_TEXT("Operations of the direct algorithm.")},
                      ProfileKey::Gflops});
-  columns.push_back(
-      {{LAB_TEXT("Of peak"), 0.8F, true, LAB_TEXT("Of the measured fused multiply-add peak.")},
-       ProfileKey::Share});
+  columns.push_back({{LAB_TEXT("Of peak"), 0.8F, true,
+                      LAB_TEXT("Share of the measured fused multiply-add peak.")},
+                     ProfileKey::Share});
   return columns;
 }
 
@@ -52,11 +52,11 @@ std::vector<Shown> two_kinds(bool wide) {
        ProfileKey::Ratio}};
   if (wide) {
     columns.push_back({{LAB_TEXT("Lab of peak"), 0.9F, true,
-                        LAB_TEXT("Of the measured fused multiply-add peak.")},
+                        LAB_TEXT("Share of the measured fused multiply-add peak.")},
                        ProfileKey::Share,
                        0});
     columns.push_back({{LAB_TEXT("Library of peak"), 0.9F, true,
-                        LAB_TEXT("Of the measured fused multiply-add peak.")},
+                        LAB_TEXT("Share of the measured fused multiply-add peak.")},
                        ProfileKey::Share,
                        1});
   }

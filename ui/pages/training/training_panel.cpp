@@ -253,8 +253,8 @@ std::string chance_advice(const TrainingRun& run) {
              model.learning_rate);
 }
 
-// What a finished run shows and needs that has hardly learnt, or learnt its images by heart; empty
-// for others.
+// What a finished run shows and needs that has hardly learnt, or memorised its training images;
+// empty for others.
 std::string learning_advice(const TrainingRun& run) {
   const std::size_t classes = run.class_names().size();
   const double train = run.epochs().train_acc.back(), test = run.epochs().test_acc.back();
@@ -273,8 +273,8 @@ std::string learning_advice(const TrainingRun& run) {
   constexpr double kMuchBetter = 0.15;
   if (!(train - test >= kMuchBetter)) return {};  // also if it was not evaluated
   return trf(
-      "The train accuracy is {}, the test accuracy only {}: the network has learnt images by "
-      "heart. Train on more images or for fewer epochs.",
+      "The train accuracy is {}, the test accuracy only {}: the network has memorised "
+      "training images. Train on more images or for fewer epochs.",
       accuracy_text(train), accuracy_text(test));
 }
 

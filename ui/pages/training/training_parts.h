@@ -84,7 +84,7 @@ void draw_training_insight(const Panel& p, const TrainingRun& run);
 // Adjacent pixels of one level in a line become one rectangle; black pixels become none.
 void draw_grey(std::span<const std::uint8_t> pixels, int columns, ImVec2 pos, float step);
 
-// "Most confused: shirt is taken for pullover in 39 of 100 images."; empty before an evaluation,
+// "Most confused: shirt is mistaken for pullover in 39 of 100 images."; empty before an evaluation,
 // and for a network that hardly confuses anything.
 std::string confusion_sentence(const TrainingRun& run);
 void draw_predictions(const Panel& p, const TrainingRun& run);

@@ -402,8 +402,9 @@ void live_flows(const Panel& p, const TransferResults& results) {
   static constexpr std::array kColumns = {
       Column{LAB_TEXT("Case"), 2, false, {}},
       Column{LAB_TEXT("Now"), 1, true, LAB_TEXT("The last sample.")},
-      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Of the samples in the chart.")},
-      Column{LAB_TEXT("p10 to p90"), 1.4F, true, LAB_TEXT("Of the samples in the chart.")}};
+      Column{LAB_TEXT("Median"), 1, true, LAB_TEXT("Median of the samples in the chart.")},
+      Column{LAB_TEXT("p10 to p90"), 1.4F, true,
+             LAB_TEXT("Percentiles of the samples in the chart.")}};
   const bool any = std::ranges::any_of(
       results.cases, [](const TransferCase& c) { return !c.live_gb_per_s.empty(); });
   if (!any || !begin_table(p.ui, "transfers/live_table", kColumns)) return;

@@ -288,20 +288,19 @@ TEST(MatmulTogether, RefusesWhatItCannotCompare) {
     return test::message_of([&] { probe.run(*make_matmul_experiment(request)); }, code);
   };
   EXPECT_EQ(refusal(1, at_once({}), Errc::Unsupported),
-            "matmul at once: needs two devices of one kind, but cpu:0 is the only one; split the "
-            "CPU with "
-            "--cpu-devices 2");
+            "matmul --together: needs two devices of one kind, but cpu:0 is the only one; split "
+            "the CPU with --cpu-devices 2");
   EXPECT_EQ(refusal(2, at_once({cpu(1), cpu(1)}), Errc::Usage),
-            "matmul at once: cpu:1 is named twice; name each device once");
+            "matmul --together: cpu:1 is named twice; name each device once");
   StartMatmul naive = at_once({});
   naive.kernels = {"naive"};
   EXPECT_EQ(refusal(2, naive, Errc::Usage),
-            "matmul at once: multiplies with the lab's fastest kernel, not with naive; omit "
+            "matmul --together: multiplies with the lab's fastest kernel, not with naive; omit "
             "--kernels");
   StartMatmul bf16 = at_once({});
   bf16.dtype = Precision::BF16;
   EXPECT_EQ(refusal(2, bf16, Errc::Usage),
-            "matmul at once: multiplies in f32, not in bf16; omit --dtype");
+            "matmul --together: multiplies in f32, not in bf16; omit --dtype");
 }
 
 }  // namespace

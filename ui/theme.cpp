@@ -74,7 +74,7 @@ constexpr std::array<ImU32, 4> kWarmDark{rgb(0xffb27d), rgb(0xf09aa6), rgb(0xe6c
 constexpr std::array<ImU32, 4> kWarmLight{rgb(0xa85a20), rgb(0xb0506a), rgb(0x8a6a30),
                                           rgb(0xc0432c)};
 
-// Of emulated GPUs, apart from those of CPUs and of CUDA GPUs.
+// Colours of emulated GPUs, distinct from those of CPUs and of CUDA GPUs.
 constexpr std::array<ImU32, 4> kEmulatedDark{rgb(0x60f0a4), rgb(0xbe6ea0), rgb(0xa4a41e),
                                              rgb(0xb04cf0)};
 constexpr std::array<ImU32, 4> kEmulatedLight{rgb(0x1e5a00), rgb(0x64008c), rgb(0xe600b0),

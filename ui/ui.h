@@ -74,7 +74,7 @@ struct WidgetMemory {
     std::string value = {};  // that it is about; another one settles it
     double until_s = 0;
   };
-  struct Recall {             // Of the texts entered earlier in a field
+  struct Recall {             // the texts entered earlier in a field
     std::size_t entered = 0;  // their number; another one starts anew
     std::size_t back = 0;     // how many of them before the one being typed is shown
     std::string typed = {};   // what Down returns to

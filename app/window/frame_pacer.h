@@ -15,7 +15,7 @@ struct PacerLimits {
   double timing_interval_s = 0.2;
   double busy_interval_s = 1.0 / 30;  // the least between frames with results
   double longest_busy_s = 0.5;        // upper bound, however expensive a frame is
-  double busy_cpu_share = 0.01;       // of one core, for the window's thread beside a busy job
+  double busy_cpu_share = 0.01;       // of one core, for the window's thread during a busy job
   double idle_interval_s = 1;         // between frames that only update gauges
   double longest_idle_s = 5;          // upper bound, however expensive a frame is
   double idle_cpu_share = 0.006;      // of one core, for frames that only update gauges

@@ -9,8 +9,8 @@
 namespace lab {
 
 // Elements of a bf16 array that a thread reads or writes at once. The arrays of an operation begin
-// at multiples of 16 bytes where one of them is bf16, and its rows are multiples of so many
-// elements.
+// at multiples of 16 bytes where one of them is bf16, and its rows are multiples of this
+// number of elements.
 inline constexpr int kBf16Width = 8;
 
 // The address of an array, possibly null, with the type of its elements: DType::F32 or BF16.

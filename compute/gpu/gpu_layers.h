@@ -266,7 +266,7 @@ class GpuLayers {
   // dbias from dy
   virtual void convolution_bias_gradient(const GpuConvolution& convolution, GpuStream& stream) = 0;
   // Whether the weight gradient writes no memory that the two others use, nor they any of its, so
-  // that it can run beside them. Of arrays, only the types are read.
+  // that it can run concurrently with them. Only the types of arrays are read.
   virtual bool gradients_are_independent(const GpuConvolution& convolution) const {
     static_cast<void>(convolution);
     return false;

@@ -10,7 +10,7 @@ namespace lab {
 
 inline constexpr const char* kGpuLibrary = "libdevice-lab-cuda.so";
 
-// Candidate paths: beside the program, and in ../lib/device-lab where it is installed.
+// Candidate paths: next to the program, and in ../lib/device-lab where it is installed.
 std::vector<std::string> gpu_library_paths();
 
 // Loads the backend from the first of `places` that exists. Otherwise GpuBackendResult::reason

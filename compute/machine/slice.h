@@ -16,7 +16,7 @@ inline Slice slice_of(std::int64_t n, std::int64_t parts, std::int64_t index) {
 }
 
 // Returns in how many parts a sum over n items is computed; the parts' sums are then added in
-// order. Each part has at least `fewest` items, if there are so many. Depends on the arguments
+// order. Each part has at least `fewest` items, if n suffices. Depends on the arguments
 // only, so that a sum's bits do not depend on the number of threads.
 inline std::int64_t sum_parts(std::int64_t n, std::int64_t fewest, std::int64_t most = 32) {
   return std::clamp<std::int64_t>(n / fewest, 1, most);

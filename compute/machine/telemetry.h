@@ -51,7 +51,7 @@ class TelemetrySampler {
   // Reads as soon as the last reading is a quarter of a second old, since rates need some time;
   // then at the interval again.
   void read_now();
-  // While on, a reading tells every two seconds which programs use the cores.
+  // While on, a reading reports every two seconds which programs use the cores.
   void watch_programs(bool on);
 
  private:

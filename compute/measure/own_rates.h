@@ -17,7 +17,7 @@ double seconds_at_own_rates(std::span<const double> seconds);
 // returns seconds_at_own_rates() of the calls, by wall-clock time. All calls must do the same
 // amount of work. The rates of threads that share a core are overstated, since they take turns. A
 // thread that has finished calls go_on(t), which does a little more of the same kind, until all
-// have finished: no thread is timed beside idle cores, which would leave it more power or
+// have finished: no thread is timed next to idle cores, which would leave it more power or
 // bandwidth. Rethrows the first exception of either. Must not be called from inside pool.run().
 double time_at_own_rates(ThreadPool& pool, FunctionRef<void(int thread)> work,
                          FunctionRef<void(int thread)> go_on);

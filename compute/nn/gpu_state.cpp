@@ -161,7 +161,7 @@ void GpuState::restore_statistics() {
   copy(GpuCopy::DeviceToDevice, running, running + 2 * channels_, 2 * channels_ * kFloat);
 }
 
-// ---- Work beside the main stream
+// ---- Work concurrent with the main stream
 
 SideStream::SideStream(GpuDevice& gpu)
     : main_(gpu.main_stream()),

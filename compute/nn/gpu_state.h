@@ -33,8 +33,8 @@ class GpuState {
   float* value(const Parameter& parameter) const;
   float* grad(const Parameter& parameter) const;
   float* device_parameters() const;
-  // Keeps the parameters rounded to bf16 beside them from now on: as write() leaves them, and as
-  // the optimizer does, which writes the array of all of them. Null before the call.
+  // From now on also keeps the parameters rounded to bf16: as write() leaves them, and as the
+  // optimizer does, which writes the array of all of them. Null before the call.
   void keep_bf16_parameters();
   std::uint16_t* bf16_parameters() const;
   const std::uint16_t* bf16_value(const Parameter& parameter) const;
@@ -73,7 +73,7 @@ class GpuState {
   std::vector<std::int64_t> kept_batches_;
 };
 
-// A second stream, for work that runs beside that of the main stream.
+// A second stream, for work that runs concurrently with that of the main stream.
 class SideStream {
  public:
   explicit SideStream(GpuDevice& gpu);

@@ -430,7 +430,7 @@ nn::PassOptions Trainer::options_for(std::size_t i) {
   }
   own.between_ops = [this] {
     if (options_->between_ops) options_->between_ops();
-    // Beside a GPU's work, sums take no time of the step.
+    // Concurrently with a GPU's work, sums take no time of the step.
     const bool on_gpu = replicas_.front()->device().gpu() != nullptr;
     nn::observed(on_gpu ? nullptr : options_->observer, StepPhase::AllReduce, 0,
                  [this] { reducer_->progress(0); });

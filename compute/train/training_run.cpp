@@ -433,7 +433,7 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
   if (!tests_next) report_progress();
 }
 
-// Of the work of all steps and evaluations.
+// Returns the share of the work of all steps and evaluations that is done.
 double TrainingRun::share_done(double steps, double evaluations) const {
   const double step = static_cast<double>(loader_.batch_size(0));
   const double test =

@@ -48,7 +48,7 @@ TEST(FramePacer, LimitsTimingJobsToFiveFramesPerSecond) {
   EXPECT_EQ(pacer.wait_s(10.2, Activity::Timing, false), 0);
 }
 
-// Of the window's thread, which takes half of a frame's CPU time here.
+// The share is that of the window's thread, which takes half of a frame's CPU time here.
 TEST(FramePacer, TakesASmallShareOfACoreBesideABusyJob) {
   FramePacer cheap = settled(0.0002);
   cheap.results_changed();

@@ -19,7 +19,7 @@ struct LessonSeries {
   std::vector<double> x, y;
   std::vector<Timing> times;               // of measured points
   std::vector<std::vector<double>> lines;  // of repeated runs, one per run, as long as x
-  // Of measured points: of repeated runs mean -+ deviation, otherwise p10 and p90.
+  // The range of measured points: mean -+ deviation of repeated runs, otherwise p10 and p90.
   std::vector<double> low, high;
   std::vector<double> unsteady;  // of measured points, 1 where the time is_unsteady()
 

@@ -5,7 +5,7 @@
 
 namespace lab::ui {
 
-// Of the samples that are kept, in their unit; `last` is the newest.
+// Statistics of the samples that are kept, in their unit; `last` is the newest.
 struct LiveRate {
   double last = 0, p10 = 0, median = 0, p90 = 0;
   bool varies() const { return varies_much(p10, p90); }

@@ -70,7 +70,7 @@ struct ScalingResults {
   std::string withheld(ScalingMode mode) const;
   // The same model for this machine, where each point also has its measured step.
   const PredictedCurve& checked(ScalingMode mode) const;
-  // The recorded step of so many devices; null: none is recorded.
+  // The recorded step with `devices` devices; null: none is recorded.
   const LanedStep* step(ScalingMode mode, int devices) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);

@@ -16,7 +16,7 @@ inline bool is_wide(const TourFigure& figure) {
   return figure.value == figure.median && (figure.high - figure.low) / 2 > kWide * figure.median;
 }
 
-// Of a complete figure.
+// Whether a complete figure is unsteady.
 inline bool is_unsteady(const TourFigure& figure) {
   return figure.missing.empty() && ((figure.unstable && figure.n > 1) || is_wide(figure));
 }

@@ -105,7 +105,7 @@ class TrainingRun {
   explicit TrainingRun(JobId id, StartTraining request);
 
   JobId id() const { return id_; }
-  // Of an earlier session: timeline, layers and insight are not kept.
+  // Whether it is from an earlier session: its timeline, layers and insight are not kept.
   bool restored() const { return id_ < 0; }
   // When a restored run ended; 0: unknown.
   std::time_t ended_at() const { return ended_at_; }
@@ -121,13 +121,13 @@ class TrainingRun {
   bool synthetic() const { return synthetic_; }
   const std::optional<TrainingStarted>& started() const { return started_; }
   const StartTraining& request() const { return request_; }
-  // False if its times mean nothing, because a device is emulated.
+  // False if its times are meaningless because a device is emulated.
   bool timed() const { return std::ranges::all_of(request_.devices, is_timed); }
   const StepColumns& steps() const { return steps_; }
   // The median time of the latest kTypicalSteps whole batches, as profiled if it is; NaN before the
   // first.
   double median_step_s() const;
-  // Of a restored run, whose profile is not kept.
+  // For a restored run, whose profile is not kept.
   void set_median_step_s(double median_s) { median_step_s_ = median_s; }
   double typical_images_per_s() const;  // of a step that takes as long
   // The mean of all steps, where interruptions made it notably lower. Of a run that has ended.

@@ -18,7 +18,7 @@ struct MeasuredTransfer : TransferSample {
   bool dip = false;   // less than half of the speeds at the sizes before and after it
 };
 
-// Whether others took so much that its figure says little about the device.
+// Whether others took too much for its figure to say something about the device.
 bool is_disturbed(const MeasuredTransfer& sample);
 // The same, or its times vary, or it is a dip: the figure is marked, and nothing is concluded from
 // it.
@@ -63,7 +63,7 @@ struct TransferResults {
   void add(const TransferFit& fit);
   // The fastest copy of `bytes` from one device to the other; null: none was measured.
   const MeasuredTransfer* best_copy(Device from, Device to, std::int64_t bytes) const;
-  // Of any pair, ascending.
+  // The sizes copied between any pair, ascending.
   const std::vector<std::int64_t>& copy_sizes() const { return copy_sizes_; }
   // Source and destination of the cases, in order of arrival.
   std::vector<std::pair<Device, Device>> pairs() const;
@@ -94,7 +94,7 @@ std::string counted(std::string text, const std::pair<Device, Device>& pair);
 std::string headline(const TransferResults& results, const std::pair<Device, Device>& pair);
 // Whether any sample is.
 bool has_unsteady_samples(const TransferResults& results);
-// Whether more than half of them are, so that marks would tell nothing apart.
+// Whether more than half of them are, so that marks would distinguish nothing.
 bool is_mostly_unsteady(const TransferResults& results);
 // Whether a figure in it is.
 bool headline_is_unsteady(const TransferResults& results, const std::pair<Device, Device>& pair);

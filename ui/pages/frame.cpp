@@ -163,7 +163,7 @@ Chip device_chip(const Panel& p, Device device) {
   return chip;
 }
 
-// Of the widest texts, so that no chip moves with each reading.
+// The widths are those of the widest texts, so that no chip moves with each reading.
 float busy_width(const Ui& ui, const Chip& chip) {
   if (chip.busy.empty()) return 0;
   ImFont* font = ui.fonts.caption;

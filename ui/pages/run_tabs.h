@@ -41,7 +41,7 @@ const Kept<Results>& kept_of(const KeptRuns<Results>& runs, const RunTabs& tabs)
 
 // Draws tabs for the kinds of runs in `offered`, if it has several, a button to see what the last
 // run of a kind replaced, when results of an earlier session were measured, and, of results with
-// marked figures or measured beside other programs, that and a button that measures again.
+// marked figures or measured while other programs ran, that and a button that measures again.
 // `titles` are LAB_TEXT, parallel to `offered`; `has_marks` is null for results that have
 // their marks and notes elsewhere. A new job shows its own kind. Returns the results to show.
 template <typename Results>

@@ -276,7 +276,7 @@ const char* gap_title(const StepTimeline& t, const Lane& lane, const TimelineGap
   return tr("waiting");
 }
 
-// Of the blank of a lane at `s`; empty if there is none.
+// Describes the gap of a lane at `s`; empty if there is none.
 std::string describe_gap(const LanedStep& step, const Lane& lane, double s) {
   const auto gap = step.gap_at(lane.device, lane.lane, s);
   if (!gap) return "";

@@ -291,7 +291,7 @@ std::vector<Stroke> strokes_of(const Frame& f, const Curve& c) {
   return strokes;
 }
 
-// Of the places that are offered and not taken, the one that covers the fewest lines.
+// Finds the offered place that is not taken and covers the fewest lines.
 class FreestPlace {
  public:
   FreestPlace(std::span<const std::vector<Stroke>> lines, std::span<const Box> taken)
@@ -315,7 +315,7 @@ class FreestPlace {
 
   std::span<const std::vector<Stroke>> lines_;
   std::span<const Box> taken_;
-  Box best_{};  // beside fewest_ instead of optional, of which GCC 14 warns
+  Box best_{};  // valid with fewest_; GCC 14 warns of an optional
   std::ptrdiff_t fewest_ = kNone;
 };
 

@@ -21,7 +21,7 @@ std::size_t without_close(std::vector<ImVec2>& points, std::size_t begin) {
   return std::min(points.size(), kept + 1);
 }
 
-// Whether the line goes up and down so often that it covers whole columns.
+// Whether the line goes up and down often enough to cover whole columns.
 bool is_noisy(std::span<const ImVec2> points, const AxisMap& x, const AxisMap& y) {
   const double width = std::abs(x.to - x.from);
   if (static_cast<double>(points.size()) < width / 2) return false;

@@ -37,7 +37,7 @@ struct Axis {
   bool percent = false;                      // shares, shown in percent
   std::string_view zero = {};                // label of the tick at 0 ("now"); empty: "0"
   std::string_view tick_unit = {};           // after the other ticks of a horizontal axis ("min")
-  // Of a vertical axis: its labels have at least the width of this text, so that the areas of plots
+  // The labels of a vertical axis have at least the width of this text, so that the areas of plots
   // side by side are equally wide.
   std::string_view room_for = {};
 };

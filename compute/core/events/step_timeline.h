@@ -57,8 +57,8 @@ struct StepTimeline {
   double start_s = 0;     // since the training started, excluding pauses
   double seconds = 0;     // of the step
   double loss = 0;
-  bool timed = true;  // false: a device is emulated, so that only the order means something
-  // All-reduce spans cover the wait for the sums only: the devices sum beside their computation.
+  bool timed = true;  // false: a device is emulated, so that only the order is meaningful
+  // All-reduce spans cover the wait for the sums only: the devices sum while they compute.
   bool sums_unseen = false;
   std::vector<TimelineDevice> devices;  // of the process that recorded
   std::vector<TimelineLayer> layers;

@@ -18,7 +18,7 @@ struct ValueName {
   const char* label = name;  // in the window
 };
 
-// Specialized beside each enum. kAll names all values in order; the values must count up from 0.
+// Specialized next to each enum. kAll names all values in order; the values must count up from 0.
 template <typename E>
 struct EnumNames;
 

@@ -23,7 +23,7 @@ void require_regular(const std::filesystem::path& path);
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 std::string read_text_file(const std::filesystem::path& path);
 
-// Writes a temporary file beside `path`, flushes it to disk, then renames it, so that the old
+// Writes a temporary file next to `path`, flushes it to disk, then renames it, so that the old
 // content survives any failure. A symbolic link is followed, not replaced. An existing file keeps
 // its mode; a new file gets 0644 less the umask. Anything that is not a regular file (a pipe, a
 // terminal, /dev/null) is written in place.
@@ -42,7 +42,7 @@ void sync_folder_of(const std::filesystem::path& path);
 // A folder that is filled under a temporary name, NAME.PID-N.part, and then renamed to its target.
 class PartFolder {
  public:
-  // Creates the temporary folder beside `target`, whose parent must exist. Throws Error(Io) as
+  // Creates the temporary folder next to `target`, whose parent must exist. Throws Error(Io) as
   // write_file() does.
   explicit PartFolder(std::filesystem::path target);
   // Removes the temporary folder unless take_name() renamed it.

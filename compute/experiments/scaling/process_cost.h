@@ -13,7 +13,7 @@ inline constexpr double kLaunchS = 59e-6;
 // Time per parameter tensor to copy the module's Python objects before each step: 180 ms for the
 // 3000 tensors of ResNet-1001 (pytorch/pytorch issue 3930).
 inline constexpr double kReplicateS = 60e-6;
-// Time per parameter tensor to pack gradients for device 0, beside the transfer itself: taken from
+// Time per parameter tensor to pack gradients for device 0, in addition to the transfer: taken from
 // the opposite direction, 34 ms for 3000 tensors (same issue).
 inline constexpr double kCollectS = 11e-6;
 

@@ -276,7 +276,7 @@ ScalingPrediction predict(const Workload& work, const Link& link, AllReduceStyle
   p.basis = scenario.basis;
   p.batch = batch;
   // That smaller parts were faster per image does not extend to more devices: their computing is
-  // never below an even share, beside which sums still take their time.
+  // never below an even share, and sums still take their time in addition.
   const double share = static_cast<double>(batch) / static_cast<double>(scenario.batch * devices);
   const auto busy_s = [](const StepSplit& split) { return split.compute_s + split.imbalance_s; };
   const double below_s = std::max(0.0, share * busy_s(one.split) - busy_s(step.split));

@@ -99,7 +99,7 @@ std::vector<ScalingRuns::Key> ScalingRuns::all_keys() const {
   return keys;
 }
 
-// A run without a point only tells the fixed cost of a step, for the prediction.
+// A run without a point only gives the fixed cost of a step, for the prediction.
 bool ScalingRuns::has_point(const Key& k) const {
   return std::ranges::any_of(request_.modes,
                              [&](ScalingMode mode) { return key(mode, k.devices) == k; });

@@ -17,7 +17,7 @@
 namespace lab {
 namespace {
 
-// Of the 30 s of a quick sweep; the rest allocates, verifies and warms up.
+// A quick sweep takes 30 s; the rest of them allocates, verifies and warms up.
 constexpr double kQuickTimed_s = 20;
 
 // Whether they differ in direction only.

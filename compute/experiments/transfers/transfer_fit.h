@@ -34,7 +34,7 @@ struct LatencyModel {
 // if time does not grow with size.
 std::optional<LatencyModel> fit_latency_model(std::span<const TransferPoint> points);
 
-// A level of memory, with the largest array that it holds beside the other arrays of the operation.
+// A level of memory, with the largest array that it holds in addition to the operation's others.
 struct LevelSize {
   std::string name;
   double bytes = 0;  // infinity for the last level

@@ -31,7 +31,7 @@ void arrive(PhaseBarrier& barrier) {
   current_block().end_phase(barrier);
 }
 
-// Of the instructions and of the driver's maps.
+// Limits of the instructions and of the driver's maps.
 void require_within(const char* what, int value, int least, int most) {
   if (value >= least && value <= most) return;
   throw Fault(FaultKind::OutOfBounds, std::string(what) + " of a copy is " + std::to_string(value) +

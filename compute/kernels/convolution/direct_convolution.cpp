@@ -176,7 +176,7 @@ class DirectConvolution final : public ConvolutionAlgorithm {
   }
 
  private:
-  // Of one part's sums.
+  // The size of one part's sums.
   static std::int64_t sum_bytes(const ConvShape& s) { return ceil_div(s.weights() * 4, 64) * 64; }
 };
 

@@ -137,7 +137,7 @@ class LaneWinogradConvolution final : public ConvolutionAlgorithm {
   }
 
  private:
-  // Of one part's sums.
+  // The size of one part's sums.
   static std::int64_t part_floats(const ConvShape& s) {
     return ceil_div(LaneWinograd(s).points(), 16) * 16;
   }

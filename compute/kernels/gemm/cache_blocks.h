@@ -36,7 +36,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple);
 
 // Cuts `total` into pieces of at most `limit`, of equal length except for rounding up, whose number
-// is a multiple of `threads`: at least `fewest` for each thread, if there is so much to cut.
+// is a multiple of `threads`: at least `fewest` for each thread, if `total` suffices.
 std::int64_t piece_for_threads(std::int64_t total, std::int64_t limit, int threads,
                                std::int64_t fewest);
 

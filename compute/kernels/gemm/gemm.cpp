@@ -17,8 +17,8 @@ constexpr std::int64_t kFewTiles = 32;
 constexpr std::int64_t kFewestTerms = 1024;
 constexpr std::int64_t kMostTermParts = 16;
 
-// Wide tiles for so many columns that a partial last strip costs less than they save, and for so
-// many rows and terms that packing strips of B and writing C do, too.
+// Returns wide tiles where there are enough columns for them to save more than a partial last strip
+// costs, and enough rows and terms to save more than packing strips of B and writing C cost.
 const GemmKernels& kernels_for(const GemmOperands& op) {
   constexpr std::int64_t kMany = 1500, kManyTerms = 1000;
   const bool wide = op.m >= kMany && op.n >= kMany && op.k >= kManyTerms;
@@ -157,7 +157,7 @@ class F32Product {
   }
   bool is_tall() const { return mr_ > kernels_.product_mr; }
   std::int64_t b_bytes() const { return op_.k * op_.n * static_cast<std::int64_t>(sizeof(float)); }
-  // Whether L2 holds B beside A and C.
+  // Whether L2 holds B in addition to A and C.
   bool stays_in_l2() const { return b_bytes() <= cache_sizes().l2_bytes / 3; }
 
   // Whether rows at this distance, in floats, are so far apart that prefetchers do not follow.
@@ -169,7 +169,7 @@ class F32Product {
   static bool is_aliased(std::int64_t row) {
     return row * static_cast<std::int64_t>(sizeof(float)) % kL1Way_bytes == 0;
   }
-  // How many such rows L1 holds, beside B and C.
+  // How many such rows L1 holds in addition to B and C.
   static int rows_in_a_set() {
     constexpr std::int64_t kOtherWays = 2;
     return static_cast<int>(
@@ -181,7 +181,7 @@ class F32Product {
     return op_.b_k % kernels_.lanes == 0 &&
            reinterpret_cast<std::uintptr_t>(op_.b) % static_cast<std::uintptr_t>(vector_bytes) == 0;
   }
-  // Whether the kernels can read so many columns of B in place.
+  // Whether the kernels can read this number of columns of B in place.
   bool reads_b(std::int64_t cols) const {
     return op_.b_col == 1 && (kernels_.loads_parts || cols % kernels_.lanes == 0);
   }

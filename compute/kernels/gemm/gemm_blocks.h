@@ -32,11 +32,11 @@ constexpr std::int64_t kStepsOfBlock = 512;
 //   most_steps()                         per block; from the shape and whether A is transposed
 //   only,
 //                                        because the sums of blocks, which C adds, are rounded
-//   whole_steps()                        blocks are cut at multiples of so many steps, so that sums
+//   whole_steps()                        blocks are cut at multiples of this number, so that sums
 //                                        do not depend on the blocks' sizes
 //   takes_strips()                       whether a panel of B may be a single strip
 //   packs_a(col_tiles)                   whether A is packed if `col_tiles` tiles use each strip
-//   packs_b(row_tiles, cols)             whether B is, for a part with so many tiles and columns
+//   packs_b(row_tiles, cols)             whether B is, for a part of this many tiles and columns
 //   pack_a(row, rows, steps, Word* out)  packs neighbouring strips of mr rows
 //   tile_args(steps)                     arguments of the micro-kernel
 //   set_a(args, row, rows, const Word*)  strip of A, and with it the rows of C
@@ -54,7 +54,7 @@ class PartOfGemm {
   using Word = typename Product::Word;
   static_assert(sizeof(Word) == sizeof(float), "block sizes are in 32-bit words");
 
-  // Whether a block of A of so many rows stays in L2 while strips of B pass by it, each for longer
+  // Whether a block of `rows` rows of A stays in L2 while strips of B pass by it, each for longer
   // than the steps of the loops take.
   bool fits_beside_strips(std::int64_t rows) const {
     const std::int64_t bytes = rows * kc_ * static_cast<std::int64_t>(sizeof(Word));

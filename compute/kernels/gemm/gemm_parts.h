@@ -65,7 +65,7 @@ struct Grid {
 Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
                    std::int64_t col_tiles);
 // Returns `pool`, or null where handing out parts of the product takes longer than the threads
-// save. A multiply-add instruction of the kernels adds so many terms.
+// save. A multiply-add instruction of the kernels adds `terms_at_once` terms.
 template <typename T>
 ThreadPool* pool_if_it_pays(ThreadPool* pool, const Operands<T>& op, int terms_at_once);
 // Works on the pool's threads, or as thread 0 on the caller if `pool` is null.

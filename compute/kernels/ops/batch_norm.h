@@ -6,7 +6,7 @@
 namespace lab::simd {
 
 // With v = x - centre per column, in FP64: sums += v; squares += v * v. A centre among the values
-// preserves the precision of a variance that is small beside the mean.
+// preserves the precision of a variance that is small compared with the mean.
 void centred_sums(const float* x, const float* centre, std::int64_t rows, std::int64_t cols,
                   double* sums, double* squares);
 

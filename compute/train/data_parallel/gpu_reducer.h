@@ -1,7 +1,7 @@
 #pragma once
 // All-reduce between the GPUs of one process, in their memory. The host only queues it: the thread
 // whose replica is the last to announce a bucket queues the sums of that bucket on all GPUs, on
-// streams of their own, where they run beside the rest of backward.
+// streams of their own, where they run concurrently with the rest of backward.
 #include <chrono>
 #include <condition_variable>
 #include <memory>

@@ -1,6 +1,7 @@
 #pragma once
 // Moves the gradients of a replica on a GPU to a copy in host memory, where they are summed, and
-// the sums back. The copies run on a stream per direction, beside backward.
+// the sums back. The copies run on a stream per direction, concurrently with
+// backward.
 #include <cstddef>
 #include <memory>
 #include <span>

@@ -75,7 +75,7 @@ class GradientReducer {
     return false;
   }
 
-  // Of the latest step, once finish() has returned.
+  // The times of the latest step, once finish() has returned.
   virtual SumTimes times(std::size_t replica) const = 0;
 };
 

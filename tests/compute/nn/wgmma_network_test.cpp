@@ -101,8 +101,8 @@ class Trained {
   Network network_;
 };
 
-// Of so few images, rounding changes the side of some relus: the portable kernels' gradients differ
-// from the CPU's by 0.028 in tf32 and 0.062 in bf16.
+// With this few images, rounding changes the side of some relus: the portable kernels' gradients
+// differ from the CPU's by 0.028 in tf32 and 0.062 in bf16.
 TEST(WgmmaNetwork, AgreesWithTheCpu) {
   SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.emulated_gpus = 1, .emulated_layers = wgmma_layers});

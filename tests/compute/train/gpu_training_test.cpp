@@ -128,7 +128,7 @@ TEST(GpuTraining, SumsOnGpusAndInHostMemoryGiveTheSameBits) {
   TrainerOptions options = model("softmax");
   const Result on_gpus = train_on(machine, {emulated_gpu(0), emulated_gpu(1)}, options, run);
   options.share_policy = SharePolicy::Listed;
-  // Of ten images the CPU has one, of four none: it takes part in the sums without gradients.
+  // The CPU gets one of ten images and none of four: it takes part in the sums without gradients.
   options.shares = {0.45, 0.45, 0.1};
   options.bucket_bytes = 64;  // two buckets
   const Result on_host = train_on(machine, {emulated_gpu(0), emulated_gpu(1), cpu()}, options,

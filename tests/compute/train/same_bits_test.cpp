@@ -19,7 +19,7 @@
 namespace lab {
 namespace {
 
-// CPU device `index` with so many threads, which share cores if the machine has fewer.
+// CPU device `index` with `threads` threads, which share cores if the machine has fewer.
 DeviceInfo device_of(int threads, int index = 0) {
   const std::vector<int> usable = thread_affinity();
   DeviceInfo info;

@@ -205,7 +205,7 @@ TEST(DevicesPage, TheCurveOfTheSelectedDeviceIsWider) {
     lab.model.apply(event(0, second, one));
   }
   lab.open(Page::Devices);
-  // Of a level curve: how much of the height it takes.
+  // The height that a level curve takes.
   const auto height = [&] {
     const WidgetRect plot = *lab.backend.find("devices/plot");
     const ImU32 color = ui::device_color(*lab.backend.ui.theme, cpu(1));

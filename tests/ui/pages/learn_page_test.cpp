@@ -353,7 +353,7 @@ TEST(LearnPage, ShowsSentenceVerdictAndGap) {
   EXPECT_TRUE(lab.view.forms.learn.done.contains("first"));
 }
 
-// Of a number it says how the guess compares; without a guess the sentence itself stands out.
+// The verdict on a number says how the guess compares; without a guess the sentence stands out.
 TEST(LearnPage, TheVerdictComesFirstOnAWideStrip) {
   LearnLab lab(Scene::Done);
   const auto width = [&](const char* path) {

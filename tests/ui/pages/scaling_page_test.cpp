@@ -631,7 +631,7 @@ TEST(ScalingPage, UnsteadyIsJudgedAlikeEverywhere) {
       << lab.backend.find("scaling/table/1")->value;
 }
 
-// A run beside other programs, and a prediction from it.
+// A run while other programs run, and a prediction from it.
 ui::Model disturbed_run(int devices) {
   ui::Model model(machine_of(2));
   model.apply(event(1, 1, JobStarted{"Scaling", StartScaling{}}));

@@ -60,7 +60,7 @@ struct MemoryForm {
 };
 
 // A form holds the request that it produces. Input that a page represents differently, such as
-// devices to tick and lists to type, is stored beside it; to_command() combines both.
+// devices to tick and lists to type, is stored next to it; to_command() combines both.
 
 // Which results a page with several kinds of runs shows. Not saved.
 struct RunTabs {

@@ -82,7 +82,7 @@ bool is_memory(const Quantity& quantity) {
   return quantity.column == &Curves::memory_used_bytes;
 }
 
-// Bytes of the memory that the curves of the entry tell of; 0 if unknown.
+// Bytes of the memory that the curves of the entry report; 0 if unknown.
 double memory_bytes(const DeviceEntry& entry) {
   if (entry.gpu != nullptr) {
     return static_cast<double>(entry.gpu->facts.memory_total_bytes.value_or(0));
@@ -163,8 +163,8 @@ struct Lines {
     if (is_memory(quantity)) full.push_back(total);
   }
 
-  // What the lab's tensors hold on a device, beside the memory that has it; nothing if that is
-  // nothing.
+  // Adds a curve of what the lab's tensors hold on a device, next to that of its memory; none if
+  // they hold nothing.
   void add_tensors(const DeviceEntry& entry, const MemoryHistory& held, double now_s) {
     const double total = memory_bytes(entry);
     if (held.peak == 0 || total <= 0) return;

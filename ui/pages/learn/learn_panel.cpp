@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kDotSide = 21;  // units
 
-// Of the texts: in a wide window up to a comfortable measure.
+// The width of the texts, limited in a wide window to a comfortable measure.
 float text_width(const Panel& p) {
   constexpr float kLeast = 360, kMost = 480, kShare = 0.33F;  // units
   return std::clamp(kShare * p.width, kLeast, kMost);

@@ -346,7 +346,7 @@ void choice_verdict(const Panel& p, const LessonQuestion& question, const Lesson
                 right ? theme.good : theme.bad);
 }
 
-// Of a guessed number, both; of several, which are right.
+// One guessed number is shown with the answer; of several, those that are right are named.
 std::string number_verdict_text(const LessonQuestion& question, const LessonAnswer& guess,
                                 const LessonAnswer& answer) {
   const std::string said = verdict(question, guess, answer);

@@ -154,8 +154,8 @@ constexpr float kBetweenValues = 10;            // units
 constexpr float kAfterMarker = 20;              // from the left edge to a name, units
 constexpr float kMarkUnits = kWarningSide + 4;  // of the mark before a share
 
-// Where a text of so many pixels fits into the part of the bar behind `end`, beside the line of the
-// library; 0 if it does not.
+// Where a text of `width` pixels fits into the part of the bar behind `end`, next to the line of
+// the library; 0 if it does not.
 float place_in_bar(const Ui& ui, const Bars& bars, float end, float width) {
   const float gap = ui.px(5), library = bars.library_x();
   float left = end + gap;

@@ -33,7 +33,7 @@ ImU32 kernel_color(const Panel& p, Device device, std::string_view kernel);
 Device shown_device(const Panel& p, const MatmulResults& results);
 // Selects that device; draws nothing if only one has results.
 void draw_device_choice(const Panel& p, const MatmulResults& results);
-// Of its curve, and beside its name.
+// The marker of its curve, also shown next to its name.
 plot::Marker kernel_marker(const Panel& p, const std::string& name);
 // "Three loops (naive)": the title with the name, which the command line expects. Where there is no
 // room, callers show the title only.

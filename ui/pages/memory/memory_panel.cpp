@@ -67,8 +67,8 @@ void gpu_line(const Panel& p, const DeviceInfo& device) {
   reported_cell(p, device);
 }
 
-// Shows the memory the lab holds because of each GPU, beside what the GPU reports; draws nothing if
-// the lab computes on no GPU.
+// Shows the memory the lab holds because of each GPU, next to what the GPU reports; draws nothing
+// if the lab computes on no GPU.
 void holdings_card(const Panel& p) {
   const std::vector<DeviceInfo>& devices = p.model.machine().devices;
   if (std::none_of(devices.begin(), devices.end(), is_gpu)) return;
@@ -409,8 +409,8 @@ void total_line(const Panel& p, Device device, bool wide) {
   cell(p.ui, "");
 }
 
-// Of the table, in units: as high as its rows, but it scrolls before the page has to; 0 is the
-// former.
+// The table's height in units, 0 for the height of its rows. A higher table scrolls before the page
+// has to.
 float table_height(const Panel& p) {
   constexpr float kAbove = 680, kLeast = 220, kSumRow = 28;
   float rows = kSumRow;  // the header

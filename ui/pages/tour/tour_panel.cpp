@@ -274,7 +274,7 @@ bool has_spread(const TourFigure& figure) {
   return figure.missing.empty() && figure.n > 1 && figure.median > 0;
 }
 
-// Of the fastest repetition, the spread of the others says nothing.
+// The spread of the others says nothing about the fastest repetition.
 std::string spread_or_runs(const TourFigure& figure) {
   return figure.value == figure.median ? half_range_of(figure) : trf("best of {}", figure.n);
 }

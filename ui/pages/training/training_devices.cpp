@@ -279,7 +279,7 @@ std::string waiting_sentence(const Panel& p, const DeviceTracks& tracks, bool au
       working.begin(), working.end(),
       [&](const DeviceTrack& a, const DeviceTrack& b) { return share(a) < share(b); });
   if (share(*most) < kWorthAWord) return tr("No device waits long for another.");
-  // Of equal devices, each is sometimes the last.
+  // If devices are equal, each is sometimes the last.
   constexpr double kClearly = 0.1;
   if (share(*most) - share(*least) < kClearly) {
     return trf("The devices wait for each other in turn, up to {} of a step.",

@@ -57,7 +57,7 @@ struct TrainingFigure {
   std::string value;
   std::string hint;
   bool pending = false;  // the value says when there will be one
-  // Of a disturbed speed, which is marked: why, and the mean if it is notably lower.
+  // For a disturbed speed, which is marked: why, and the mean if it is notably lower.
   std::string disturbed = {}, mean = {};
   std::string reason = {};  // below the value
 };

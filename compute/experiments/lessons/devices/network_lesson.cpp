@@ -75,7 +75,7 @@ class StateFile {
   const std::filesystem::path path_;
 };
 
-// try_gpu(), on which the network is, and another device: a CPU beside a GPU.
+// try_gpu(), on which the network is, and another device: a CPU in addition to a GPU.
 struct NetworkDevices {
   DeviceContext& home;
   DeviceContext& other;

@@ -37,7 +37,7 @@ double mean_product_s(const std::vector<DeviceProducts>& done) {
   return total / static_cast<double>(done.size());
 }
 
-// A CPU device with a GPU beside it: the ratio says little about the faster of them.
+// A CPU device and a GPU: the ratio says little about the faster of them.
 std::string unlike_devices_text(const std::vector<DeviceProducts>& at_once) {
   const auto seconds = [](const DeviceProducts& one) { return one.end_s - one.begin_s; };
   const auto [fast, slow] = std::ranges::minmax_element(at_once, {}, seconds);

@@ -13,7 +13,7 @@ inline constexpr std::int64_t kSumElements = std::int64_t{1} << 20;  // float32 
 
 // The values of one device: small whole numbers, so that every sum is exact.
 std::vector<float> array_to_sum(std::size_t device, std::int64_t elements);
-// The sum of the values of so many devices.
+// The sum of the values of all `devices`.
 std::vector<float> exact_sum(std::size_t devices, std::int64_t elements);
 
 // Star and ring on one value per chunk, `values[device][chunk]`, to be looked at.

@@ -64,7 +64,7 @@ class RankSums {
     return median(seconds);
   }
 
-  // This rank's median time of a sum of so many elements.
+  // This rank's median time of a sum of `elements` elements.
   double time_sum(std::int64_t elements) {
     std::vector<float> values(static_cast<std::size_t>(elements), 0.0F);
     return time([] {}, [&] { sum(values); });

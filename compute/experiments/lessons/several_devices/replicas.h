@@ -28,7 +28,7 @@ class Replicas {
   // Computes replica i's gradient for the images in its input, the sum of their losses divided by
   // `divisor`, and adds it to the sum.
   void add_gradient(std::size_t i, std::int64_t images, double divisor);
-  // Of the replicas' gradients.
+  // The sum of the replicas' gradients.
   const std::vector<float>& sum() const { return sum_; }
   // Replaces replica i's own gradient by the sum.
   void take_sum(std::size_t i);

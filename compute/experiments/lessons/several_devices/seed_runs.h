@@ -48,7 +48,7 @@ class SeedTraining {
   void step(std::int64_t step);
   double accuracy(const ImageSet& test);
 
-  // Of the latest step, summed over the slices.
+  // The gradients of the latest step, summed over the slices.
   std::span<const float> gradients() const { return replicas_.sum(); }
   TrainedState state();
 

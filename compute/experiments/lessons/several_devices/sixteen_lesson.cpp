@@ -355,7 +355,7 @@ void run_sixteen_lesson(LessonStage& stage) {
     if (rival && stage.too_busy(listed, expected_s, run.step.median_s)) break;
   }
   stage.answer({100 * fastest.slow_share});
-  // Of several medians the least is below its true value, so a small saving may be none.
+  // The least of several medians is below its true value, so a small saving may be none.
   const double saved_s = without.step.median_s - fastest.step.median_s;
   const double varies_s = std::max(half_spread(without.step), half_spread(fastest.step));
   const bool saves = saved_s > varies_s;

@@ -6,7 +6,7 @@
 namespace lab::cuda {
 namespace {
 
-// Of the GPU's memory, for the workspace of a convolution.
+// A convolution's workspace takes at most a sixteenth of the GPU's memory.
 constexpr std::int64_t kWorkspaceShare = 16;
 
 class CudaHost final : public library::LibraryHost {

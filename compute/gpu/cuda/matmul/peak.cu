@@ -35,8 +35,8 @@ std::optional<PeakCode> peak_of(Precision precision, const GpuProperties& gpu) {
   if (gpu.compute_major == 9 && gpu.compute_minor == 0) {
     return tf32 ? wgmma_tf32_peak() : wgmma_bf16_peak();
   }
-  // The tensor cores of data-centre GPUs after Hopper have instructions of their own (tcgen05),
-  // beside which mma.sync is no peak.
+  // The tensor cores of data-centre GPUs after Hopper have instructions of their own (tcgen05);
+  // mma.sync does not reach their peak.
   if (gpu.compute_major < 8 || gpu.compute_major == 10 || gpu.compute_major == 11) {
     return std::nullopt;
   }

@@ -57,7 +57,7 @@ class DeviceMemory final : public simt::MemorySpace {
   bool allocated(const void* memory, std::int64_t bytes) const;
   // Whether any allocation contains the address.
   bool contains(const void* memory) const { return allocated(memory, 1); }
-  // Of this GPU, of peers with access, and page-locked.
+  // Finds arrays of this GPU, of peers with access, and in page-locked memory.
   simt::ArrayRef find(const void* pointer) override;
   void set_access(DeviceMemory& peer, bool on);
 

@@ -8,7 +8,7 @@
 //        magnitude to 2^14 .. 2^15, and a product is divided by those of its two operands.
 //        Elements of at least 2^-28 of the largest are rounded to 11 significant bits, smaller ones
 //        to a multiple of at most 2^-38 of it. Below a largest magnitude of 2^-86 the steps no
-//        longer shrink; beside one that is not finite, elements become 0
+//        longer shrink; if one element is not finite, the others become 0
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -30,7 +30,7 @@ inline constexpr int kStripChannels = 64;  // one row of a box
 inline constexpr int kStripPlaces = 128;   // computed at once, or terms of a step
 inline constexpr int kMostPitch = 32;
 inline constexpr int kTapsAcross = 3;
-// Of the places of a step and their neighbours; a multiple of 8.
+// Rows for the places of a step and their neighbours; a multiple of 8.
 inline constexpr int kStripRows = (kStripPlaces + 2 * kMostPitch + 2 + 7) / 8 * 8;
 inline constexpr int kStripBytes = kStripRows * simt::kBoxRowBytes;
 

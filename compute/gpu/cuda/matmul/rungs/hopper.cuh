@@ -112,7 +112,7 @@ LAB_DEVICE void prefetch(const CUtensorMap& map) {
 }
 
 // Writes a box from shared memory to the matrix; elements outside it are dropped. The memory may
-// be overwritten once wait_stores_read() tells so. Its values are the first that L2 evicts.
+// be overwritten once wait_stores_read() returns. Its values are the first that L2 evicts.
 LAB_DEVICE void store_box(const CUtensorMap& map, const void* from, int col, int row) {
   asm volatile(
       "{\n"

@@ -61,7 +61,7 @@ cudaError_t make_tensor_map(CUtensorMap& map, const Matrix& matrix) {
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Blocks beside each other share boxes of A, and store fewer rows of C at once.
+// Adjacent blocks share boxes of A, and store fewer rows of C at once.
 template <class Args>
 cudaError_t make_maps(HopperMaps& maps, const Tiling& tiling, const Args& args) {
   const int a_rows = tiling.beside ? tiling.m / tiling.cluster : tiling.m;

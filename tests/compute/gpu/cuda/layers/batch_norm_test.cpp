@@ -151,7 +151,7 @@ GpuBatchNorm upload(LayersUnderTest& gpu, const NormReference& reference, bool k
   return norm;
 }
 
-// The largest magnitude of an array, as found beside it; not by libraries.
+// The largest magnitude of an array, as found while it is computed; not by libraries.
 void expect_largest(LayersUnderTest& gpu, const std::uint32_t* found, ConstGpuActivations array,
                     std::size_t count, const char* what) {
   if (gpu.by_library() || array.is_bf16()) return;  // of bf16, that before rounding is found
@@ -235,7 +235,7 @@ TEST(LayersBatchNorm, EvaluatesWithTheRunningStatistics) {
 
 TEST(LayersBatchNorm, KeepsTheVarianceOfValuesFarFromZero) {
   LAB_REQUIRE_LAYERS();
-  // Squares of single precision would leave no digit of a variance of 4 beside a mean of 10^4.
+  // Squares of single precision would leave no digit of a variance of 4 with a mean of 10^4.
   const NormReference reference({.rows = 64, .channels = 4, .training = true}, 1e4F);
   test::on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
     if (gpu.by_library()) return;

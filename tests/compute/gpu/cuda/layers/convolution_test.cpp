@@ -270,7 +270,7 @@ void check_weight_gradient(const GpuConvolution& sizes, const Reference& referen
   });
 }
 
-// Of arrays that do not exist yet.
+// Types of arrays that do not exist yet.
 struct Types {
   DType x = DType::F32, y = DType::F32;
 };
@@ -338,8 +338,8 @@ TEST(LayersConvolution, ComputesWholeBoxesOfChannels) {
   }
 }
 
-// Activations in bf16, where wgmma computes them: by strips and by tiles, with one tap, and beside
-// arrays in FP32.
+// Activations in bf16, where wgmma computes them: by strips and by tiles, with one tap, and mixed
+// with arrays in FP32.
 TEST(LayersConvolution, ComputesBf16Activations) {
   LAB_REQUIRE_LAYERS();
   constexpr DType kF32 = DType::F32, kBf16 = DType::BF16;

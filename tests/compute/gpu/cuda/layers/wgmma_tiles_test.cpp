@@ -55,7 +55,7 @@ GpuConvolution convolution_of(const Layer& layer, std::int64_t images, Precision
           .precision = precision};
 }
 
-// Of ResNet-18 at batch 256.
+// The tile and the number of splits of a layer of ResNet-18 at batch 256.
 std::pair<Size, int> weight_tile(const Layer& layer) {
   std::pair<Size, int> chosen;
   with_weight_tile(convolution_of(layer, 256, Precision::BF16),

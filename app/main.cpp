@@ -10,7 +10,7 @@
 #include "app/headless/commands.h"
 #include "app/headless/console.h"
 #include "app/headless/json_lines.h"
-#include "app/headless/ranks/together.h"
+#include "app/headless/ranks/multi_process_run.h"
 #include "app/run_window.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
@@ -62,9 +62,9 @@ class Process {
     if (session_->ranks().single()) {
       return guarded([this] { return execute(parse_command_line(args_), *session_); });
     }
-    together_.emplace(*session_, console_, interrupt_);
+    multi_process_.emplace(*session_, console_, interrupt_);
     return leave(guarded([this] {
-      return together_->run(args_, [this](const Invocation& invocation, RankSession& session) {
+      return multi_process_->run(args_, [this](const Invocation& invocation, RankSession& session) {
         return execute(invocation, session);
       });
     }));
@@ -80,8 +80,8 @@ class Process {
     const auto failure =
         session_->close(status, {.interrupted = [this] { return interrupt_.requested(); }});
     if (!failure || status != kExitDone) return status;
-    return together_->leads() ? tell(failure->code(), failure->what())
-                              : exit_status(failure->code());
+    return multi_process_->leads() ? tell(failure->code(), failure->what())
+                                   : exit_status(failure->code());
   }
 
   // Returns the exit status of `work` or, after reporting it, of the failure that ended it.
@@ -98,14 +98,14 @@ class Process {
   }
 
   int report(Errc code, const std::string& message) {
-    if (together_ && !together_->announce(code, message)) return exit_status(code);
+    if (multi_process_ && !multi_process_->announce(code, message)) return exit_status(code);
     return tell(code, message);
   }
 
   // Prints one line and, if JSON was requested, the closing object.
   int tell(Errc code, const std::string& message) {
-    const bool leads = !together_ || together_->leads();
-    console_.message((together_ ? together_->prefix() : "") + "device-lab: " + message);
+    const bool leads = !multi_process_ || multi_process_->leads();
+    console_.message((multi_process_ ? multi_process_->prefix() : "") + "device-lab: " + message);
     try {
       if (json_ && leads) console_.line(json_error(to_string(code), message));
     } catch (const OutputClosed&) {
@@ -121,7 +121,7 @@ class Process {
   Interrupt interrupt_;
   Console console_;
   std::unique_ptr<RankSession> session_;
-  std::optional<Together> together_;
+  std::optional<MultiProcessRun> multi_process_;
 };
 
 }  // namespace

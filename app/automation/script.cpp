@@ -202,7 +202,7 @@ ScriptPlayer::Progress ScriptPlayer::play_pointer(const ScriptStep& step, const 
 }
 
 ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& world,
-                                          std::optional<FileWish>& wish) {
+                                          std::optional<CaptureRequest>& request) {
   const auto waited = world.now_s - *step_start_s_;
   switch (step.act) {
     case Act::Click:
@@ -232,17 +232,17 @@ ScriptPlayer::Progress ScriptPlayer::play(const ScriptStep& step, const World& w
       fail(step, trf("'{}' shows '{}' instead of '{}'", step.target, w->value, step.value));
     }
     case Act::Screenshot:
-    case Act::Describe: wish = FileWish{step.act, step.target}; return Progress::Done;
+    case Act::Describe: request = CaptureRequest{step.act, step.target}; return Progress::Done;
   }
   return Progress::Done;
 }
 
-std::optional<ScriptPlayer::FileWish> ScriptPlayer::after_frame(const World& world) {
-  std::optional<FileWish> wish;
+std::optional<ScriptPlayer::CaptureRequest> ScriptPlayer::after_frame(const World& world) {
+  std::optional<CaptureRequest> request;
   last_frame_s_ = world.now_s;
   if (!input_.pending() && next_ < steps_.size()) {
     if (!step_start_s_) step_start_s_ = world.now_s;
-    if (play(steps_[next_], world, wish) == Progress::Done) {
+    if (play(steps_[next_], world, request) == Progress::Done) {
       ++next_;
       phase_ = 0;
       step_start_s_.reset();
@@ -252,7 +252,7 @@ std::optional<ScriptPlayer::FileWish> ScriptPlayer::after_frame(const World& wor
     }
   }
   input_.advance();
-  return wish;
+  return request;
 }
 
 bool ScriptPlayer::wants_frame(double now_s) const {

@@ -59,7 +59,7 @@ class ScriptPlayer {
     double now_s = 0;
     bool idle = false;  // no job runs or waits, and all results are shown
   };
-  struct FileWish {
+  struct CaptureRequest {
     Act act = Act::Screenshot;  // or Describe
     std::filesystem::path file;
   };
@@ -67,7 +67,7 @@ class ScriptPlayer {
   // Examines the frame just drawn and prepares the next frame's input. Returns the file to be
   // written from this frame, if any. Throws Error(NotFound) naming line and path if a widget does
   // not appear in time.
-  std::optional<FileWish> after_frame(const World& world);
+  std::optional<CaptureRequest> after_frame(const World& world);
 
   const SyntheticInput& input() const { return input_; }
   bool finished() const { return next_ >= steps_.size() && !input_.pending(); }
@@ -76,7 +76,7 @@ class ScriptPlayer {
 
  private:
   enum class Progress { Waiting, Done };
-  Progress play(const ScriptStep& step, const World& world, std::optional<FileWish>& wish);
+  Progress play(const ScriptStep& step, const World& world, std::optional<CaptureRequest>& request);
   Progress play_click(const ScriptStep& step, const World& world);
   Progress play_pointer(const ScriptStep& step, const World& world);
   Progress play_set(const ScriptStep& step, const World& world);

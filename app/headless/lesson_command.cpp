@@ -93,7 +93,7 @@ class LessonJsonPrinter final : public Printer {
     if (const auto text = json_line(payload)) console_.line(*text);
     if (std::holds_alternative<LogLine>(payload)) show_common(console_, payload);
     if (const auto* event = std::get_if<LessonEvent>(&payload)) {
-      if (const auto* done = std::get_if<LessonDone>(&event->news)) {
+      if (const auto* done = std::get_if<LessonDone>(&event->result)) {
         add_lesson_result(results_.emplace_back(), event->lesson, *done);
         open_ = true;
       }

@@ -5,7 +5,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct NewsToJson {
+struct ResultToJson {
   using Result = std::optional<Json>;
   const std::string& lesson;
 
@@ -135,7 +135,7 @@ struct NewsToJson {
 }  // namespace
 
 std::optional<Json> lesson_json(const LessonEvent& event) {
-  return std::visit(NewsToJson{event.lesson}, event.news);
+  return std::visit(ResultToJson{event.lesson}, event.result);
 }
 
 Json lesson_json(const LessonInfo& info) {

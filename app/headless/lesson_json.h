@@ -7,7 +7,7 @@
 
 namespace lab::app {
 
-// "guess", "prediction", "sample", "span", "gap", "frame", "map" or "class"; empty for news that
+// "guess", "prediction", "sample", "span", "gap", "frame", "map" or "class"; empty for results that
 // only the window shows, and for LessonDone, which is part of the closing object.
 std::optional<nlohmann::ordered_json> lesson_json(const LessonEvent& event);
 

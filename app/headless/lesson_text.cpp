@@ -22,7 +22,7 @@ class LessonTextPrinter final : public Printer {
 
   void show(const Payload& payload) override {
     if (const auto* event = std::get_if<LessonEvent>(&payload)) {
-      std::visit([this](const auto& news) { add(news); }, event->news);
+      std::visit([this](const auto& result) { add(result); }, event->result);
       return;
     }
     show_common(console_, payload);

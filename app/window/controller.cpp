@@ -125,24 +125,24 @@ void Controller::stop_jobs(double longest_s) {
   }
 }
 
-void Controller::perform(const SaveText& wish) {
+void Controller::perform(const SaveText& request) {
   try {
-    files::write_file(wish.file, wish.text);
-    model_.file_saved(wish.file);
+    files::write_file(request.file, request.text);
+    model_.file_saved(request.file);
   } catch (const Error& e) {
     log(Severity::Error, e.what());
   }
 }
 
-void Controller::perform(const OpenFolderOf& wish) {
+void Controller::perform(const OpenFolderOf& request) {
   try {
-    open_folder_of(wish.file);
+    open_folder_of(request.file);
   } catch (const Error& e) {
     log(Severity::Error, e.what());
   }
 }
 
-void Controller::perform(const RestartLab& wish) {
+void Controller::perform(const RestartLab& request) {
   try {
     if (!one_process_) {
       throw Error(Errc::Unsupported,
@@ -153,7 +153,7 @@ void Controller::perform(const RestartLab& wish) {
       throw Error(Errc::Unsupported,
                   tr("restart: a script is playing and would start over; start without --script"));
     }
-    restart_ = plan_restart(wish);
+    restart_ = plan_restart(request);
   } catch (const Error& e) {
     model_.refuse_restart(e.what());
     log(Severity::Error, e.what());
@@ -165,19 +165,19 @@ void Controller::save_plots(const ui::WidgetMap& widgets, int frame_width, int f
   for (PendingPicture& pending : pictures_) {
     if (--pending.frames_left > 0) continue;
     try {
-      const ui::WidgetRect* plot = widgets.find(pending.wish.plot);
+      const ui::WidgetRect* plot = widgets.find(pending.request.plot);
       if (plot == nullptr) {
         throw Error(Errc::NotFound, trf("export: the plot {} is no longer visible; open "
                                         "its page and save again",
-                                        pending.wish.plot));
+                                        pending.request.plot));
       }
       const auto pixel = [&](float v) {
         return static_cast<int>(std::lround(v * pixels_per_unit));
       };
       const Region region{pixel(plot->min.x), pixel(plot->min.y), pixel(plot->max.x - plot->min.x),
                           pixel(plot->max.y - plot->min.y)};
-      write_png(read_frame(frame_width, frame_height, region), pending.wish.file);
-      model_.file_saved(pending.wish.file);
+      write_png(read_frame(frame_width, frame_height, region), pending.request.file);
+      model_.file_saved(pending.request.file);
     } catch (const Error& e) {
       log(Severity::Error, e.what());
     }

@@ -96,7 +96,7 @@ class Controller {
 
  private:
   struct PendingPicture {
-    SavePlotPng wish;
+    SavePlotPng request;
     int frames_left;  // until the menu that requested it has disappeared
   };
   void keep_training(JobId job);
@@ -106,9 +106,9 @@ class Controller {
   template <typename Results>
   void keep_page(JobId job, ui::Page page, const ui::KeptRuns<Results>& runs);
   void keep_up();
-  void perform(const SaveText& wish);
-  void perform(const OpenFolderOf& wish);
-  void perform(const RestartLab& wish);
+  void perform(const SaveText& request);
+  void perform(const OpenFolderOf& request);
+  void perform(const RestartLab& request);
 
   const bool one_process_, scripted_;
   std::optional<RestartPlan> restart_;

@@ -16,7 +16,7 @@ inline const DeviceInfo* device_called(const MachineInfo& machine, std::string_v
   return found == machine.devices.end() ? nullptr : &*found;
 }
 
-inline bool is_as_it_was(const DeviceInfo* now, std::string_view name, std::int64_t threads) {
+inline bool is_same_device(const DeviceInfo* now, std::string_view name, std::int64_t threads) {
   return now != nullptr && now->name == name && now->threads == threads;
 }
 

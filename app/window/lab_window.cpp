@@ -316,10 +316,10 @@ void LabWindow::write_captures() {
       static_cast<float>(frame.width) / static_cast<float>(std::max(1, window_.size().width));
   controller_.save_plots(interface_.ui().widgets, frame.width, frame.height, pixels);
   if (player_) {
-    const auto wish =
+    const auto request =
         player_->after_frame({interface_.ui().widgets, lab_time_s(), controller_.idle()});
-    if (wish && wish->act == Act::Screenshot) write_screenshot(wish->file);
-    if (wish && wish->act == Act::Describe) write_description(wish->file);
+    if (request && request->act == Act::Screenshot) write_screenshot(request->file);
+    if (request && request->act == Act::Describe) write_description(request->file);
   }
   if (!finished()) return;
   if (!options_.screenshot.empty()) write_screenshot(options_.screenshot);

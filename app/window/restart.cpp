@@ -51,7 +51,7 @@ void set_emulated_gpus(std::vector<std::string>& args, int gpus) {
 
 }  // namespace
 
-RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
+RestartPlan plan_restart(const RestartLab& request, const fs::path& self) {
   RestartPlan plan;
   plan.args = read_args(self / "cmdline");
   if (plan.args.empty()) {
@@ -69,13 +69,13 @@ RestartPlan plan_restart(const RestartLab& wish, const fs::path& self) {
                                          std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
   const auto& args = plan.args;
-  if (wish.wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
+  if (request.wake_gpus && std::find(args.begin(), args.end(), kWakeGpus) == args.end()) {
     plan.args.emplace_back(kWakeGpus);
   }
-  if (wish.cpu_devices) {  // the last of several counts
-    plan.args.insert(plan.args.end(), {"--cpu-devices", std::to_string(*wish.cpu_devices)});
+  if (request.cpu_devices) {  // the last of several counts
+    plan.args.insert(plan.args.end(), {"--cpu-devices", std::to_string(*request.cpu_devices)});
   }
-  if (wish.emulated_gpus) set_emulated_gpus(plan.args, *wish.emulated_gpus);
+  if (request.emulated_gpus) set_emulated_gpus(plan.args, *request.emulated_gpus);
   return plan;
 }
 

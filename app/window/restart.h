@@ -17,7 +17,8 @@ struct RestartPlan {
 // Returns the running program and its arguments, with --wake-gpus added if `wake_gpus`, and
 // --cpu-devices if a number of them is given. `self` replaces "/proc/self" in tests. Throws
 // Error(Unsupported) if the system does not provide them or the program's file is not executable.
-RestartPlan plan_restart(const RestartLab& wish, const std::filesystem::path& self = "/proc/self");
+RestartPlan plan_restart(const RestartLab& request,
+                         const std::filesystem::path& self = "/proc/self");
 
 // Signature of execv(2), which is the default.
 using Execute = std::function<int(const char* file, char* const* args)>;

@@ -123,7 +123,7 @@ void add_results(Json& json, const ui::ScalingResults& results) {
   for (const ScalingMode mode : enum_values<ScalingMode>()) {
     for (const ScalingPoint& point : results.measured(mode).points) {
       add_to(points, point);
-      const ui::LanedStep* const step = results.step(mode, point.devices);
+      const ui::TimelineByLane* const step = results.step(mode, point.devices);
       if (step != nullptr) add_to(steps, step->timeline());
     }
     for (const ScalingPrediction& one : results.checked(mode).points) add_to(predictions, one);
@@ -188,7 +188,7 @@ bool same_devices(const Results& results, const std::vector<KnownDevice>& known,
   return std::ranges::all_of(devices_in(results), [&](Device device) {
     const auto was = std::ranges::find(known, device, &KnownDevice::device);
     const DeviceInfo* const now = device_called(machine, to_string(device));
-    return was != known.end() && is_as_it_was(now, was->name, was->threads);
+    return was != known.end() && is_same_device(now, was->name, was->threads);
   });
 }
 

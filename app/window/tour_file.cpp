@@ -74,7 +74,7 @@ StoredTour read_tour(const fs::path& file, const MachineInfo& machine) {
     for (const nlohmann::json& one : fields.list("figures")) {
       const JsonFields entry(one, where + ": figures");
       const DeviceInfo* const info = device_called(machine, entry.line("device"));
-      if (!is_as_it_was(info, entry.line("name"), entry.count("device_threads", 0))) continue;
+      if (!is_same_device(info, entry.line("name"), entry.count("device_threads", 0))) continue;
       const TourFigure figure = figure_in(entry);
       results.add(figure);
       if (!entry.has("measured")) continue;

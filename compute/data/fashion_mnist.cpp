@@ -18,9 +18,9 @@ namespace {
 constexpr int kSide = 28;
 
 ImageSet load_set(const fs::path& images_file, const fs::path& labels_file) {
-  IdxImages images = decode_idx_images(read_file(images_file), images_file.string());
+  IdxImages images = decode_idx_images(read_idx_bytes(images_file), images_file.string());
   ImageSet set;
-  set.labels = decode_idx_labels(read_file(labels_file), labels_file.string(), set.classes);
+  set.labels = decode_idx_labels(read_idx_bytes(labels_file), labels_file.string(), set.classes);
   if (images.height != kSide || images.width != kSide) {
     throw Error(Errc::Corrupt,
                 trf("{} holds images of {}x{}; Fashion-MNIST has {}x{}", images_file.string(),

@@ -19,7 +19,7 @@ constexpr const char* kOk = "ok";
 // Returns "ok" or the fault in the file's content.
 std::string state_of(const fs::path& path, const FashionFile& file) {
   try {
-    std::vector<std::uint8_t> bytes = read_file(path);
+    std::vector<std::uint8_t> bytes = read_idx_bytes(path);
     // One byte more than expected suffices to detect excess data.
     if (is_gzip(bytes)) bytes = gunzip(bytes, file.bytes + 1, path.string());
     const auto size = static_cast<std::int64_t>(bytes.size());

@@ -160,7 +160,7 @@ std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
   return std::move(decoded.values);
 }
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+std::vector<std::uint8_t> read_idx_bytes(const std::filesystem::path& path) {
   std::error_code none;  // a file without a size is read or rejected below
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, none));
   if (!none && size > kMaxIdxBytes) {

@@ -28,6 +28,6 @@ std::vector<std::uint8_t> decode_idx_labels(std::span<const std::uint8_t> file,
 
 // Returns a file's bytes. Throws Error(NotFound) or Error(Io) naming the file, and Error(Corrupt)
 // if it is larger than kMaxIdxBytes.
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+std::vector<std::uint8_t> read_idx_bytes(const std::filesystem::path& path);
 
 }  // namespace lab

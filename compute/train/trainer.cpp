@@ -76,7 +76,7 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   exchange_devices(devices, options);
   most_images_.assign(devices_.size(), kAnyNumber);
   divide_batch(options.batch);
-  crew_ = std::make_unique<ThreadPool>(driving_cores(devices));
+  replica_threads_ = std::make_unique<ThreadPool>(driving_cores(devices));
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
     const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
@@ -363,7 +363,7 @@ void Trainer::cancel_when_stopped(const std::stop_token& over) {
   std::unique_lock lock(mutex);
   changed.wait(lock, stop_, [&] { return over.stop_requested(); });
   if (!ranks_.single()) changed.wait_for(lock, over, kGrace, [] { return false; });
-  if (stop_.stop_requested()) fault_.request_stop();
+  if (stop_.stop_requested()) abort_.request_stop();
 }
 
 // Runs task(replica) on every replica's own thread. If one throws, the others are stopped and its
@@ -371,13 +371,13 @@ void Trainer::cancel_when_stopped(const std::stop_token& over) {
 void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
   std::atomic<bool> failed = false;
   std::exception_ptr first;
-  crew_->run([&](int thread) {
+  replica_threads_->run([&](int thread) {
     try {
       task(static_cast<std::size_t>(thread));
     } catch (...) {
       // Recorded before the others are stopped: their exceptions are only a consequence.
       if (!failed.exchange(true)) first = std::current_exception();
-      fault_.request_stop();
+      abort_.request_stop();
     }
   });
   if (first) std::rethrow_exception(first);
@@ -388,7 +388,7 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
 void Trainer::run_interruptible(FunctionRef<void(std::size_t)> task) {
   for (const auto& replica : replicas_) {
     GpuDevice* const gpu = replica->device().gpu();
-    if (gpu != nullptr) gpu->begin_interruptible(fault_.get_token());
+    if (gpu != nullptr) gpu->begin_interruptible(abort_.get_token());
   }
   try {
     run_replicas(task);
@@ -412,7 +412,7 @@ bool Trainer::end_interruptible() {
 // Callbacks capture two words, which std::function stores without allocating.
 nn::PassOptions Trainer::options_for(std::size_t i) {
   const nn::PassOptions& options = *options_;
-  nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
+  nn::PassOptions own{.kernels = options.kernels, .stop = abort_.get_token()};
   if (!reducer_) {
     if (i == 0) own.between_ops = options.between_ops;
     own.gradient_ready = options.gradient_ready;
@@ -446,7 +446,7 @@ nn::StepObserver* Trainer::observer_of(std::size_t i) {
 
 void Trainer::finish_sums(std::size_t i) {
   const double begin_s = monotonic_s();
-  reducer_->finish(locals_[i]->member, fault_.get_token());
+  reducer_->finish(locals_[i]->member, abort_.get_token());
   if (recording_) recorder_->exposed(i, begin_s, monotonic_s());
 }
 

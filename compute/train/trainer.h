@@ -186,7 +186,7 @@ class Trainer {
 
   bool alone() const { return devices_.size() == 1; }
   void cancel_when_stopped(const std::stop_token& over);
-  RankWait rank_wait() const { return {.stop = fault_.get_token(), .interrupted = {}}; }
+  RankWait rank_wait() const { return {.stop = abort_.get_token(), .interrupted = {}}; }
   void divide_batch(std::int64_t batch);
   void choose_reference();
   void choose_members();
@@ -216,8 +216,8 @@ class Trainer {
   void summarise();
   void update(double lr);
   std::vector<TestPart> test_parts(std::int64_t images) const;
-  void look_at(TestPart& part, Replica& replica, const BatchLoader& loader, std::int64_t round,
-               const nn::PassOptions& options, Evaluation& into);
+  void evaluate_batch(TestPart& part, Replica& replica, const BatchLoader& loader,
+                      std::int64_t round, const nn::PassOptions& options, Evaluation& into);
   bool agree_on_round(bool more);
   void gather_tests(std::vector<TestPart>& parts, Evaluation& evaluation);
 
@@ -248,10 +248,10 @@ class Trainer {
   std::unique_ptr<StepRecorder> recorder_;      // null until steps are to be recorded
   bool recorder_fits_ = false;                  // the reducer it was made for
   bool recording_ = false;
-  std::unique_ptr<ThreadPool> crew_;  // drives the replicas, one thread each
-  std::stop_source fault_;            // abandons work in progress: no thread waits for another
+  std::unique_ptr<ThreadPool> replica_threads_;  // drives the replicas, one thread each
+  std::stop_source abort_;  // abandons work in progress: no thread waits for another
   double step_begin_s_ = 0;
-  std::jthread canceller_;  // turns stop_ into fault_; last, because it uses the members above
+  std::jthread canceller_;  // turns stop_ into abort_; last, because it uses the members above
 };
 
 }  // namespace lab

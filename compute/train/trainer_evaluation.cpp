@@ -52,9 +52,9 @@ Evaluation Trainer::evaluate(const ImageSet& images, const nn::PassOptions& opti
     // Other processes may have more rounds.
     if (progress) progress(std::min(1.0, static_cast<double>(round) / all_rounds));
     run_interruptible([&](std::size_t i) {
-      nn::PassOptions own{.kernels = options.kernels, .stop = fault_.get_token()};
+      nn::PassOptions own{.kernels = options.kernels, .stop = abort_.get_token()};
       if (i == 0) own.between_ops = options.between_ops;
-      look_at(parts[first_local_ + i], *replicas_[i], loader, round, own, result);
+      evaluate_batch(parts[first_local_ + i], *replicas_[i], loader, round, own, result);
     });
   }
   if (!ranks_.single()) gather_tests(parts, result);
@@ -73,8 +73,8 @@ std::vector<Trainer::TestPart> Trainer::test_parts(std::int64_t images) const {
   return parts;
 }
 
-void Trainer::look_at(TestPart& part, Replica& replica, const BatchLoader& loader,
-                      std::int64_t round, const nn::PassOptions& options, Evaluation& into) {
+void Trainer::evaluate_batch(TestPart& part, Replica& replica, const BatchLoader& loader,
+                             std::int64_t round, const nn::PassOptions& options, Evaluation& into) {
   nn::Network& network = replica.network();
   const std::int64_t begin = part.begin + round * network.max_batch();
   const std::int64_t end = std::min(begin + network.max_batch(), part.end);

@@ -70,7 +70,7 @@ void Trainer::exchange_devices(const std::vector<DeviceContext*>& devices,
 namespace {
 
 // A process's requests to all others.
-struct Wishes {
+struct StopRequests {
   bool stop = false;
   bool stop_after_epoch = false;
 };
@@ -84,14 +84,14 @@ void Trainer::exchange(bool& stop_after_epoch) {
     return;
   }
   std::vector<std::byte> mine;
-  append(mine, Wishes{stop_.stop_requested(), stop_after_epoch});
+  append(mine, StopRequests{stop_.stop_requested(), stop_after_epoch});
   for (const auto& local : locals_) append(mine, local->report);
   bool stop = false;
   for (const std::vector<std::byte>& theirs : ranks_.all_gather(mine, rank_wait())) {
     Reader reader(theirs);
-    const auto wishes = reader.take<Wishes>();
-    stop = stop || wishes.stop;
-    stop_after_epoch = stop_after_epoch || wishes.stop_after_epoch;
+    const auto requests = reader.take<StopRequests>();
+    stop = stop || requests.stop;
+    stop_after_epoch = stop_after_epoch || requests.stop_after_epoch;
     while (!reader.empty()) steps_.push_back(reader.take<ReplicaStep>());
   }
   if (stop) throw AgreedStop();

@@ -135,11 +135,11 @@ TEST(ScriptPlayer, WaitsForIdleAndForTime) {
 TEST(ScriptPlayer, RequestsFiles) {
   ScriptPlayer player = player_of("{\"screenshot\": \"a.png\"}");
   const auto widgets = one_button();
-  std::optional<ScriptPlayer::FileWish> wish;
-  for (int i = 0; i < 20 && !wish; ++i) wish = player.after_frame({widgets, i * 0.01, true});
-  ASSERT_TRUE(wish);
-  EXPECT_EQ(wish->act, Act::Screenshot);
-  EXPECT_EQ(wish->file, "a.png");
+  std::optional<ScriptPlayer::CaptureRequest> request;
+  for (int i = 0; i < 20 && !request; ++i) request = player.after_frame({widgets, i * 0.01, true});
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->act, Act::Screenshot);
+  EXPECT_EQ(request->file, "a.png");
 }
 
 TEST(ParseChord, ReadsKeysWithModifiers) {

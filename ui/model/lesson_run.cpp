@@ -56,22 +56,22 @@ void add_range(LessonSeries& series, const LessonSample& sample, std::ptrdiff_t 
 }
 
 // Keeps the positions ascending: a lesson may measure its last point first.
-template <typename News>
-void add_point(std::vector<LessonSeries>& all, const News& news, const Timing& time) {
-  LessonSeries& series = series_of(all, news);
-  series.unit = news.unit;
-  series.x_unit = news.x_unit;
-  const auto at = std::upper_bound(series.x.begin(), series.x.end(), *news.x) - series.x.begin();
-  series.x.insert(series.x.begin() + at, *news.x);
-  series.y.insert(series.y.begin() + at, news.value);
+template <typename Result>
+void add_point(std::vector<LessonSeries>& all, const Result& result, const Timing& time) {
+  LessonSeries& series = series_of(all, result);
+  series.unit = result.unit;
+  series.x_unit = result.x_unit;
+  const auto at = std::upper_bound(series.x.begin(), series.x.end(), *result.x) - series.x.begin();
+  series.x.insert(series.x.begin() + at, *result.x);
+  series.y.insert(series.y.begin() + at, result.value);
   series.times.insert(series.times.begin() + at, time);
-  if constexpr (std::is_same_v<News, LessonSample>) {
-    add_draws(series, news, at);
-    add_range(series, news, at);
+  if constexpr (std::is_same_v<Result, LessonSample>) {
+    add_draws(series, result, at);
+    add_range(series, result, at);
   }
 }
 
-struct AddNews {
+struct AddResult {
   LessonRun& run;
 
   void operator()(const LessonStepBegun& e) const { run.step = e.step; }
@@ -101,8 +101,8 @@ struct AddNews {
 
 }  // namespace
 
-void LessonRun::add(const LessonNews& news) {
-  std::visit(AddNews{*this}, news);
+void LessonRun::add(const LessonResult& result) {
+  std::visit(AddResult{*this}, result);
 }
 
 }  // namespace lab::ui

@@ -30,7 +30,7 @@ struct LessonRun {
   LessonRun() = default;
   LessonRun(StartLesson asked, JobId id) : request(std::move(asked)), job(id) {}
 
-  void add(const LessonNews& news);
+  void add(const LessonResult& result);
   bool empty() const {
     return predictions.empty() && samples.empty() && measured.empty() && spans.empty() &&
            frames.empty() && !map && !done;

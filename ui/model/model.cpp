@@ -442,7 +442,7 @@ void Model::on(const Event&, const LessonInfo& p) {
 }
 
 void Model::on(const Event& e, const LessonEvent& p) {
-  if (is_job(e, Page::Learn)) lesson_runs_[p.lesson].add(p.news);
+  if (is_job(e, Page::Learn)) lesson_runs_[p.lesson].add(p.result);
 }
 
 void Model::on(const Event& e, const TourFigure& p) {

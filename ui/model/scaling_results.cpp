@@ -181,10 +181,10 @@ void ScalingResults::add(const StepTimeline& step) {
     const StepTimeline& before = known->timeline();
     return before.devices.size() == step.devices.size() && batch_of(before) == batch_of(step);
   });
-  steps_.push_back(std::make_shared<const LanedStep>(step));
+  steps_.push_back(std::make_shared<const TimelineByLane>(step));
 }
 
-const LanedStep* ScalingResults::step(ScalingMode mode, int devices) const {
+const TimelineByLane* ScalingResults::step(ScalingMode mode, int devices) const {
   const ScalingPoint* const point = measured(mode).at(devices);
   if (point == nullptr) return nullptr;
   const auto found = std::ranges::find_if(steps_, [&](const auto& step) {

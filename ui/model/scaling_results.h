@@ -9,7 +9,7 @@
 
 #include "compute/core/events/event.h"
 #include "ui/model/columns.h"
-#include "ui/model/laned_step.h"
+#include "ui/model/timeline_by_lane.h"
 
 namespace lab::ui {
 
@@ -71,7 +71,7 @@ struct ScalingResults {
   // The same model for this machine, where each point also has its measured step.
   const PredictedCurve& checked(ScalingMode mode) const;
   // The recorded step with `devices` devices; null: none is recorded.
-  const LanedStep* step(ScalingMode mode, int devices) const;
+  const TimelineByLane* step(ScalingMode mode, int devices) const;
   void add(const ScalingPoint& point);
   void add(const ScalingPrediction& prediction);
   void add(const StepTimeline& step);  // in place of one of the same device count and batch
@@ -91,7 +91,7 @@ struct ScalingResults {
   std::array<ScalingCurve, 2> measured_;  // indexed by ScalingMode, as are the others
   std::array<PredictedCurve, 2> predicted_, checked_;
   std::array<std::string, 2> withheld_;
-  std::vector<std::shared_ptr<const LanedStep>> steps_;  // by device count and batch
+  std::vector<std::shared_ptr<const TimelineByLane>> steps_;  // by device count and batch
 };
 
 }  // namespace lab::ui

@@ -13,7 +13,7 @@
 #include "compute/core/events/training_profile.h"
 #include "ui/model/columns.h"
 #include "ui/model/device_tracks.h"
-#include "ui/model/laned_step.h"
+#include "ui/model/timeline_by_lane.h"
 
 namespace lab::ui {
 
@@ -152,7 +152,7 @@ class TrainingRun {
   // Settings changed while it ran, oldest first.
   const std::vector<TrainingChanged>& changes() const { return changes_; }
   // The latest recorded step; null if none was recorded.
-  const std::shared_ptr<const LanedStep>& timeline() const { return timeline_; }
+  const std::shared_ptr<const TimelineByLane>& timeline() const { return timeline_; }
   const std::optional<TrainingDone>& done() const { return done_; }
   const std::vector<std::string>& class_names() const;
 
@@ -167,7 +167,7 @@ class TrainingRun {
   void add(const TrainingProfile& profile) { profile_ = profile; }
   void add(const TrainingChanged& change);
   void add(const StepTimeline& timeline) {
-    timeline_ = std::make_shared<const LanedStep>(timeline);
+    timeline_ = std::make_shared<const TimelineByLane>(timeline);
   }
   void add(const TrainingDone& done) { done_ = done; }
   void add(const CoresShared& shared) { others_ = shared.others; }
@@ -199,7 +199,7 @@ class TrainingRun {
   std::optional<TrainingProfile> profile_;
   std::vector<TrainingChanged> changes_;
   std::optional<std::int64_t> diverged_at_;
-  std::shared_ptr<const LanedStep> timeline_;
+  std::shared_ptr<const TimelineByLane> timeline_;
   std::optional<TrainingDone> done_;
   std::optional<double> median_step_s_;  // of a restored run
   double others_ = 0;

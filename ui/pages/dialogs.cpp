@@ -184,25 +184,25 @@ void split_text(const Panel& p, int devices) {
 void draw_restart_dialog(const Panel& p) {
   if (!begin_modal(p, "##restart", p.view.confirm_restart.has_value(), 420)) return;
   Ui& ui = p.ui;
-  const RestartLab wish = *p.view.confirm_restart;
-  const int devices = wish.cpu_devices.value_or(0);
+  const RestartLab request = *p.view.confirm_restart;
+  const int devices = request.cpu_devices.value_or(0);
   title(ui,
         devices > 1 ? trf("Split the CPU into {} devices?", devices) : tr("Restart Device Lab?"));
-  if (wish.emulated_gpus) body(ui, emulation_text(*wish.emulated_gpus));
+  if (request.emulated_gpus) body(ui, emulation_text(*request.emulated_gpus));
   if (devices == 1) body(ui, tr("All cores become one device, cpu:0."));
   if (devices > 1) split_text(p, devices);
   if (p.view.forms.learn.resume) {
     body(ui, tr("It then continues in this lesson and measures it."));
   }
-  if (wish.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
+  if (request.wake_gpus) body(ui, tr("The lab restarts with CUDA, which wakes the GPUs."));
   body(ui, tr(kKeptByRestart));
   if (p.model.job()) body(ui, trf("Running: {}. The restart stops it.", p.model.job()->title));
   ImGui::Dummy({1, ui.px(4)});
   const char* yes = devices > 1 ? tr("Split and restart") : tr("Restart");
   DialogButtons buttons(ui);
   if (buttons.add("restart/yes", yes, {.kind = ButtonKind::Primary})) {
-    if (wish.cpu_devices) p.view.forms.devices.cpu_devices = *wish.cpu_devices;
-    p.out.push_back(wish);
+    if (request.cpu_devices) p.view.forms.devices.cpu_devices = *request.cpu_devices;
+    p.out.push_back(request);
     p.view.confirm_restart.reset();
   }
   ImGui::SameLine(0, ui.px(8));
@@ -220,37 +220,37 @@ std::string* file_of(Command& command) {
   return nullptr;
 }
 
-void look_up(SaveWish& wish, const std::string& file) {
-  if (wish.looked_up == file) return;
-  wish.looked_up = file;
+void look_up(SaveRequest& request, const std::string& file) {
+  if (request.looked_up == file) return;
+  request.looked_up = file;
   std::error_code none;
   const std::filesystem::path path(file), folder = path.parent_path();
-  wish.in_folder = folder.empty() || std::filesystem::is_directory(folder, none);
-  wish.is_folder = std::filesystem::is_directory(path, none);
-  wish.exists = std::filesystem::exists(path, none);
+  request.in_folder = folder.empty() || std::filesystem::is_directory(folder, none);
+  request.is_folder = std::filesystem::is_directory(path, none);
+  request.exists = std::filesystem::exists(path, none);
 }
 
 // Returns why the name cannot be used; empty if it can.
-std::string name_problem(const SaveWish& wish, const std::filesystem::path& path) {
-  if (wish.is_folder || !path.has_filename())
+std::string name_problem(const SaveRequest& request, const std::filesystem::path& path) {
+  if (request.is_folder || !path.has_filename())
     return tr("This is a folder: add the name of a file.");
-  if (wish.in_folder) return {};
+  if (request.in_folder) return {};
   return trf("There is no folder {}.", path.parent_path().string());
 }
 
 void draw_save_dialog(const Panel& p) {
   if (!begin_modal(p, "##save", p.view.save.has_value(), 520)) return;
   Ui& ui = p.ui;
-  SaveWish& wish = *p.view.save;
-  std::string& file = *file_of(wish.command);
+  SaveRequest& request = *p.view.save;
+  std::string& file = *file_of(request.command);
   title(ui, tr("Save as"));
   DialogButtons buttons(ui);
   input_text(ui, "save/file", tr("File"), file);
   buttons.add_field("save/file");
-  look_up(wish, file);
+  look_up(request, file);
   const std::filesystem::path path(file);
-  const std::string problem = name_problem(wish, path);
-  const bool replaces = problem.empty() && wish.exists;
+  const std::string problem = name_problem(request, path);
+  const bool replaces = problem.empty() && request.exists;
   if (replaces) note_box(ui, "save/exists", tr("This file exists; saving replaces it."));
   ImGui::Dummy({1, ui.px(4)});
   const bool is_safe = problem.empty() && !replaces;
@@ -261,7 +261,7 @@ void draw_save_dialog(const Panel& p) {
                   is_safe)) {
     p.view.save_folder = path.parent_path().string();
     p.view.saved_until_s = 0;  // the notice of an earlier file must not be in the picture of a plot
-    p.out.push_back(std::move(wish.command));
+    p.out.push_back(std::move(request.command));
     p.view.save.reset();
   }
   ImGui::SameLine(0, ui.px(8));
@@ -289,7 +289,7 @@ void ask_where_to_save(const Panel& p, std::size_t first) {
       *file = (std::filesystem::path(p.view.save_folder) / std::filesystem::path(*file).filename())
                   .string();
     }
-    p.view.save = SaveWish{.command = std::move(command), .looked_up = {}};
+    p.view.save = SaveRequest{.command = std::move(command), .looked_up = {}};
     return true;
   };
   const auto begin = p.out.begin() + static_cast<std::ptrdiff_t>(first);

@@ -17,7 +17,7 @@
 namespace lab::ui {
 
 // A file to save, whose name the user is choosing.
-struct SaveWish {
+struct SaveRequest {
   Command command;  // SaveText or SavePlotPng
   // What the file system said about the name when it was typed.
   std::string looked_up;
@@ -36,7 +36,7 @@ struct ViewState {
   bool help_open = false;
   bool confirm_cancel = false;
   std::optional<RestartLab> confirm_restart;  // restart awaiting confirmation
-  std::optional<SaveWish> save;               // whose file is being chosen
+  std::optional<SaveRequest> save;            // whose file is being chosen
   std::string save_folder;                    // where the user saved last; empty: the home folder
   std::pair<Page, JobId> drawn = {};          // in the previous frame
   std::int64_t shown_save = 0;                // Model::saved() that the notice is about

@@ -242,9 +242,9 @@ std::string tour_sentence(const Panel& p, std::span<const TourQuestion> question
 }
 
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
-                    std::string_view hint, const RestartLab& wish) {
+                    std::string_view hint, const RestartLab& request) {
   if (button(p.ui, path, label, {.kind = ButtonKind::Normal, .hint = hint, .width = 0})) {
-    p.view.confirm_restart = wish;
+    p.view.confirm_restart = request;
   }
   error_box(p.ui, fmt::format("{}/refused", path), p.model.restart_refusal());
 }

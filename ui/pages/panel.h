@@ -104,7 +104,7 @@ std::string tour_sentence(const Panel& p, std::span<const TourQuestion> question
 void lost_box(const Panel& p, std::string_view path, std::string_view sentence);
 // A button that asks for confirmation of a restart. Shows the reason if a restart was refused.
 void restart_button(const Panel& p, std::string_view path, std::string_view label,
-                    std::string_view hint, const RestartLab& wish);
+                    std::string_view hint, const RestartLab& request);
 
 // LAB_TEXT
 inline constexpr const char* kKeptByRestart = LAB_TEXT(

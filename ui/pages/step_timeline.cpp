@@ -220,7 +220,8 @@ void draw_span(const Ui& ui, const StepTimeline& t, const TimelineSpan& span, co
 }
 
 // The shortest span of the lane under the pointer, since spans contain others.
-const TimelineSpan* span_under(const LanedStep& step, const View& view, const Lane& lane, float x) {
+const TimelineSpan* span_under(const TimelineByLane& step, const View& view, const Lane& lane,
+                               float x) {
   const TimelineSpan* found = nullptr;
   for (const std::size_t i : step.spans(lane.device, lane.lane)) {
     const TimelineSpan& span = step.timeline().spans[i];
@@ -277,7 +278,7 @@ const char* gap_title(const StepTimeline& t, const Lane& lane, const TimelineGap
 }
 
 // Describes the gap of a lane at `s`; empty if there is none.
-std::string describe_gap(const LanedStep& step, const Lane& lane, double s) {
+std::string describe_gap(const TimelineByLane& step, const Lane& lane, double s) {
   const auto gap = step.gap_at(lane.device, lane.lane, s);
   if (!gap) return "";
   std::string text = gap_title(step.timeline(), lane, *gap, s);
@@ -288,7 +289,7 @@ std::string describe_gap(const LanedStep& step, const Lane& lane, double s) {
   return text;
 }
 
-void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const View& view,
+void draw_spans(const Panel& p, const TimelineByLane& step, const Item& item, const View& view,
                 const std::vector<Lane>& lanes) {
   Ui& ui = p.ui;
   const StepTimeline& t = step.timeline();
@@ -317,7 +318,7 @@ void draw_spans(const Panel& p, const LanedStep& step, const Item& item, const V
   if (!text.empty() && !item.held) show_tooltip(ui, {.text = text});
 }
 
-void draw_lanes(const Panel& p, const std::string& path, const LanedStep& step,
+void draw_lanes(const Panel& p, const std::string& path, const TimelineByLane& step,
                 TimelineForm& form) {
   Ui& ui = p.ui;
   const StepTimeline& t = step.timeline();
@@ -406,7 +407,7 @@ std::vector<Swatch> timeline_legend(const Theme& theme, const StepTimeline& t) {
   return entries;
 }
 
-void draw_timeline(const Panel& p, const std::string& path, const LanedStep& step,
+void draw_timeline(const Panel& p, const std::string& path, const TimelineByLane& step,
                    TimelineForm& form) {
   swatch_legend(p, timeline_legend(*p.ui.theme, step.timeline()));
   draw_lanes(p, path, step, form);

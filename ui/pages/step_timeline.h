@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ui/model/laned_step.h"
+#include "ui/model/timeline_by_lane.h"
 #include "ui/pages/panel.h"
 #include "ui/pages/step_parts.h"
 
@@ -25,7 +25,7 @@ void whole_step_button(const Panel& p, std::string_view path, TimelineForm& form
 std::vector<Swatch> timeline_legend(const Theme& theme, const StepTimeline& timeline);
 
 // Draws the legend and the lanes. They are recorded as `path`.
-void draw_timeline(const Panel& p, const std::string& path, const LanedStep& step,
+void draw_timeline(const Panel& p, const std::string& path, const TimelineByLane& step,
                    TimelineForm& form);
 
 }  // namespace lab::ui

@@ -290,12 +290,12 @@ struct LessonDone {
   bool judges() const { return answer && why_open.empty(); }
 };
 
-using LessonNews =
+using LessonResult =
     std::variant<LessonStepBegun, LessonGuess, LessonPrediction, LessonSample, LessonSpan,
                  LessonGap, LessonFrame, LessonMap, LessonClass, LessonDone>;
 struct LessonEvent {
   std::string lesson;
-  LessonNews news;
+  LessonResult result;
 };
 
 }  // namespace lab

@@ -86,7 +86,7 @@ class LessonStage {
   void finish();
 
  private:
-  void emit(LessonNews news);
+  void emit(LessonResult result);
 
   RunContext& ctx_;
   const LessonInfo& info_;

@@ -99,8 +99,8 @@ bool LessonStage::note_shared_cores(std::span<const Device> devices) {
   return true;
 }
 
-void LessonStage::emit(LessonNews news) {
-  ctx_.emit(LessonEvent{info_.name, std::move(news)});
+void LessonStage::emit(LessonResult result) {
+  ctx_.emit(LessonEvent{info_.name, std::move(result)});
 }
 
 void LessonStage::step(std::size_t i) {

@@ -92,7 +92,7 @@ TEST(Frame, TabVisitsTheFieldAndTheButtonsOfADialog) {
   lab.frames(3);
   SaveText text;
   text.file = "/tmp/none.csv";
-  lab.view.save = ui::SaveWish{.command = text, .looked_up = {}};
+  lab.view.save = ui::SaveRequest{.command = text, .looked_up = {}};
   lab.frames(4);
   std::vector<ImGuiID> visited;
   for (int i = 0; i < 4; ++i) {

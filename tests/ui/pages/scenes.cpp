@@ -100,7 +100,7 @@ LessonFrame lesson_frame(const char* sequence, int step) {
 
 void feed_learn(Feed& feed, Scene scene) {
   feed(1, JobStarted{"Lesson first", StartLesson{"first", "one", {}, {}}});
-  const auto tell = [&](LessonNews news) { feed(1, LessonEvent{"first", std::move(news)}); };
+  const auto tell = [&](LessonResult result) { feed(1, LessonEvent{"first", std::move(result)}); };
   tell(LessonGuess{"Which one?", "one", {{0}}});
   tell(LessonStepBegun{1});
   if (scene != Scene::Failed) {

@@ -181,7 +181,7 @@ TEST_F(TrainingTimeline, ReleasesTheHeldStepForAnotherRun) {
   EXPECT_EQ(losses, 1) << "the second run has one step";
 }
 
-TEST(LanedSteps, DrawAWaitBeforeTheSumsItContains) {
+TEST(TimelineByLane, DrawAWaitBeforeTheSumsItContains) {
   StepTimeline t = step_timeline(2);
   const auto at = [](int device, TimelineLane lane, int part) {
     return TimelineSpan{
@@ -189,7 +189,7 @@ TEST(LanedSteps, DrawAWaitBeforeTheSumsItContains) {
   };
   t.spans = {at(1, TimelineLane::Sums, 0), at(0, TimelineLane::Sums, 0),
              at(1, TimelineLane::Sums, -1), at(1, TimelineLane::Copies, 0)};
-  const ui::LanedStep step(t);
+  const ui::TimelineByLane step(t);
   EXPECT_EQ(step.spans(1, TimelineLane::Sums), (std::vector<std::size_t>{2, 0}));
   EXPECT_EQ(step.spans(0, TimelineLane::Sums), std::vector<std::size_t>{1});
   EXPECT_EQ(step.spans(1, TimelineLane::Copies), std::vector<std::size_t>{3});

@@ -14,7 +14,7 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
-#include "ui/model/laned_step.h"
+#include "ui/model/timeline_by_lane.h"
 #include "ui/model/setting_differences.h"
 #include "ui/model/smoothed.h"
 
@@ -143,7 +143,7 @@ struct TimelineForm {
 // A step that stays on display while its run records others.
 struct HeldStep {
   JobId run = 0;
-  std::shared_ptr<const LanedStep> step;  // null: none is held
+  std::shared_ptr<const TimelineByLane> step;  // null: none is held
 };
 
 struct TrainingForm {

@@ -55,7 +55,7 @@ void draw_scaling_timeline(const Panel& p, const Kept<ScalingResults>& kept, Sca
   ScalingForm& form = p.view.forms.scaling;
   const int devices = timeline_devices(form, results, mode);
   if (devices == 0) return;
-  const LanedStep& step = *results.step(mode, devices);
+  const TimelineByLane& step = *results.step(mode, devices);
   const std::string on = devices_text(devices);
   const Card card(p, "scaling/lanes", tr("Timeline of a step"),
                   {.hint = tr(kTimelineHint), .note = on, .dimmed = is_old(kept)});

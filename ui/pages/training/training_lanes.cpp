@@ -27,7 +27,7 @@ std::vector<LossPoint> losses_of(const TrainingRun& run) {
 }
 
 void draw_buttons(const Panel& p, const TrainingRun& run,
-                  const std::shared_ptr<const LanedStep>& step) {
+                  const std::shared_ptr<const TimelineByLane>& step) {
   Ui& ui = p.ui;
   const StepTimeline& t = step->timeline();
   TrainingForm& form = p.view.forms.training;
@@ -81,7 +81,8 @@ void draw_training_timeline(const Panel& p, const TrainingRun& run) {
   TrainingForm& form = p.view.forms.training;
   if (form.held.run != run.id()) form.held = {};
   if (!run.timeline()) return draw_no_timeline(p, run);
-  const std::shared_ptr<const LanedStep> step = form.held.step ? form.held.step : run.timeline();
+  const std::shared_ptr<const TimelineByLane> step =
+      form.held.step ? form.held.step : run.timeline();
   const StepTimeline& t = step->timeline();
   // Both kinds of kernels have a median of their own.
   const bool one_kind = run.timed() && !run.request().compare_kernels;

@@ -84,7 +84,7 @@ MpiGroup::MpiGroup(const Communicators& comms, std::vector<WatchedProcess> host_
       rank_(rank_in(data_)),
       size_(size_of(data_)),
       watch_(std::move(host_mates)),
-      news_(control_, rank_, size_, budget_),
+      failure_notices_(control_, rank_, size_, budget_),
       sums_(data_, rank_, size_, budget_) {
   const std::string host = own_host();
   for (const auto& name : all_gather(std::as_bytes(std::span(host)), {})) {
@@ -153,7 +153,7 @@ std::unique_ptr<PendingSum> MpiGroup::start_sum(std::span<float> values) {
 
 void MpiGroup::check() {
   if (!failure_elsewhere_) {
-    if (const AnnouncedFailure* failure = news_.look(round_)) {
+    if (const AnnouncedFailure* failure = failure_notices_.look(round_)) {
       failure_elsewhere_.emplace(failure->code, name_of(failure->rank) + ": " + failure->message);
     }
   }
@@ -173,7 +173,7 @@ void MpiGroup::fail(Errc code, const std::string& message) noexcept {
   if (announced_ || failure_elsewhere_) return;
   announced_ = true;
   try {
-    news_.announce(round_, code, message);
+    failure_notices_.announce(round_, code, message);
   } catch (...) {
     return;  // MPI itself is broken: the launcher ends the other ranks
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/run/rank_group.h"
-#include "compute/train/ranks/mpi/failure_news.h"
+#include "compute/train/ranks/mpi/failure_notices.h"
 #include "compute/train/ranks/mpi/messages.h"
 #include "compute/train/ranks/mpi/sum_engine.h"
 #include "compute/train/ranks/process_watch.h"
@@ -59,7 +59,7 @@ class MpiGroup final : public RankGroup {
   const int rank_, size_;
   DrainBudget budget_;
   ProcessWatch watch_;
-  FailureNews news_;
+  FailureNotices failure_notices_;
   SumEngine sums_;
   std::vector<std::string> hosts_;
   std::uint32_t round_ = 0;

@@ -24,11 +24,11 @@ namespace {
 using test::message_of;
 using test::Probe;
 
-template <typename News>
-std::vector<News> news_of(const Probe& probe) {
-  std::vector<News> found;
+template <typename Result>
+std::vector<Result> results_of(const Probe& probe) {
+  std::vector<Result> found;
   for (const LessonEvent& event : probe.all<LessonEvent>()) {
-    if (const auto* news = std::get_if<News>(&event.news)) found.push_back(*news);
+    if (const auto* result = std::get_if<Result>(&event.result)) found.push_back(*result);
   }
   return found;
 }
@@ -52,7 +52,7 @@ struct ShortLesson {
 class Lessons : public testing::TestWithParam<ShortLesson> {};
 
 double sample_value(const Probe& probe, const std::string& series) {
-  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+  for (const LessonSample& s : results_of<LessonSample>(probe)) {
     if (s.series == series) return s.value;
   }
   ADD_FAILURE() << "no sample of " << series;
@@ -71,16 +71,16 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
   if (name == "accuracy" || name == "sixteen" || name == "log") SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(2);
   run(probe, lesson(name, GetParam().vary));
-  const auto done = news_of<LessonDone>(probe);
+  const auto done = results_of<LessonDone>(probe);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_TRUE(done[0].sentence.ends_with(".")) << done[0].sentence;
   EXPECT_EQ(done[0].sentence.find(". "), std::string::npos)
       << "more than one sentence: " << done[0].sentence;
   EXPECT_TRUE(done[0].answer || !done[0].why_open.empty());
   for (const LessonCheck& check : done[0].checks) EXPECT_TRUE(check.passed) << check.what;
-  EXPECT_FALSE(news_of<LessonSample>(probe).empty());
+  EXPECT_FALSE(results_of<LessonSample>(probe).empty());
   if (name == "together") {
-    const std::string products = news_of<LessonSpan>(probe)[0].what;
+    const std::string products = results_of<LessonSpan>(probe)[0].what;
     EXPECT_TRUE(products.ends_with(" products")) << products;
     const std::string both = fmt::format("{} products", 2 * std::stoll(products));
     expect_ratio(probe, "in sequence / at once", both + " in sequence", both + " at once");
@@ -93,7 +93,7 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
     EXPECT_EQ(sample_value(probe, "memory limit of cpu:0"),
               static_cast<double>(probe.machine.at(cpu()).memory().limit_bytes()));
   }
-  for (const LessonGap& gap : news_of<LessonGap>(probe)) {
+  for (const LessonGap& gap : results_of<LessonGap>(probe)) {
     double sum = gap.predicted;
     for (const GapPart& part : gap.parts) sum += part.value;
     EXPECT_NEAR(sum, gap.measured, 1e-9 * std::abs(gap.measured) + 1e-15) << gap.what;
@@ -102,7 +102,8 @@ TEST_P(Lessons, HoldsAndExplainsItsGap) {
       EXPECT_EQ(gap.unit, "cores");
     }
   }
-  EXPECT_EQ(news_of<LessonStepBegun>(probe).size(), lessons::find_lesson(name).info.steps.size());
+  EXPECT_EQ(results_of<LessonStepBegun>(probe).size(),
+            lessons::find_lesson(name).info.steps.size());
   for (const Device device : probe.machine.devices()) {
     EXPECT_EQ(probe.machine.at(device).memory().used_bytes(), 0) << to_string(device);
   }
@@ -112,7 +113,7 @@ TEST(LessonRoofline, LimitsAKernelByTheLevelThatHoldsItsArrays) {
   SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(2);
   run(probe, lesson("roofline"));
-  const auto predictions = news_of<LessonPrediction>(probe);
+  const auto predictions = results_of<LessonPrediction>(probe);
   const NamedQuantity nearest = predictions.front().constants.at(1);  // 3 KiB
   EXPECT_EQ(nearest.value, sample_value(probe, nearest.name));
   EXPECT_GE(nearest.value, sample_value(probe, "bandwidth of memory"));
@@ -125,7 +126,7 @@ TEST(LessonRoofline, MarksTheKneeThatItsSentenceNames) {
   SKIP_UNDER_THREAD_SANITIZER();
   Probe probe(2);
   run(probe, lesson("roofline"));
-  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  const LessonDone done = results_of<LessonDone>(probe).at(0);
   ASSERT_EQ(done.marks.size(), 1U);
   EXPECT_EQ(done.marks[0].value, sample_value(probe, "measured knee, N"));
   EXPECT_NE(done.sentence.find(fmt::format("N = {:.0f};", done.marks[0].value)), std::string::npos)
@@ -140,7 +141,7 @@ TEST(LessonRoofline, MarksTheKneeThatItsSentenceNames) {
 TEST(LessonLink, TellsItsTwoTimesOfOneCopyApart) {
   Probe probe(2);
   run(probe, lesson("link"));
-  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  const LessonDone done = results_of<LessonDone>(probe).at(0);
   ASSERT_TRUE(done.answer);
   EXPECT_NE(done.explanation.find(format_seconds(done.answer->values.at(2)) + " for 64 MiB"),
             std::string::npos)
@@ -157,7 +158,7 @@ TEST(LessonLink, TellsItsTwoTimesOfOneCopyApart) {
 TEST(LessonAllreduce, CallsTheTimeOfTheRingModelled) {
   Probe probe(2);
   run(probe, lesson("allreduce"));
-  for (const LessonGap& gap : news_of<LessonGap>(probe)) {
+  for (const LessonGap& gap : results_of<LessonGap>(probe)) {
     EXPECT_EQ(gap.modelled, gap.what.find("modelled") != std::string::npos) << gap.what;
   }
 }
@@ -177,11 +178,11 @@ TEST(LessonSpeedup, PredictsWithinTheCoresAndExplainsWhatItMeasured) {
   Probe probe(4);
   const int load = core_load(probe.machine, probe.machine.devices());
   run(probe, lesson("speedup", 16));
-  for (const LessonPrediction& prediction : news_of<LessonPrediction>(probe)) {
+  for (const LessonPrediction& prediction : results_of<LessonPrediction>(probe)) {
     if (load == 1 || prediction.series.find("4 devices") == std::string::npos) continue;
     EXPECT_LE(prediction.value, 4.0 / load) << prediction.series;
   }
-  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  const LessonDone done = results_of<LessonDone>(probe).at(0);
   const std::vector<double> faster = done.answer->values;
   const std::string lenet = done.explanation.substr(0, done.explanation.find("ResNet-18:"));
   const std::string deep = done.explanation.substr(lenet.size());
@@ -203,7 +204,7 @@ TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
   run(probe, lesson("sixteen", 16));
   double without_s = INFINITY, fastest_s = INFINITY, without_varies_s = 0, fastest_varies_s = 0;
   std::vector<std::string> verdicts;
-  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+  for (const LessonSample& s : results_of<LessonSample>(probe)) {
     if (s.series.starts_with("time per step")) {
       const double varies_s = (s.time.p90_s - s.time.p10_s) / 2;
       if (s.value < fastest_s) {
@@ -224,11 +225,11 @@ TEST(LessonSixteen, WeighsTheSlowDeviceByItsMeasuredSaving) {
   for (const std::string& verdict : verdicts) {
     EXPECT_NE(verdict.find(saves), std::string::npos) << verdict << "; expected: " << saves;
   }
-  const std::string sentence = news_of<LessonDone>(probe).at(0).sentence;
+  const std::string sentence = results_of<LessonDone>(probe).at(0).sentence;
   EXPECT_EQ(sentence.starts_with("The slow device saved nothing"), fastest_s == without_s)
       << sentence;
   // The Scaling page predicts for the same batch.
-  const std::string explanation = news_of<LessonDone>(probe).at(0).explanation;
+  const std::string explanation = results_of<LessonDone>(probe).at(0).explanation;
   const auto free = std::get<StartScaling>(*lessons::find_lesson("sixteen").info.free);
   EXPECT_NE(explanation.find(fmt::format("the same {} images", free.training.batch)),
             std::string::npos)
@@ -250,11 +251,11 @@ TEST(LessonStage, ReportsTheGuessBeforeMeasuring) {
   StartLesson request = lesson("tensors", 128);
   request.guess = "64 KiB";
   run(probe, request);
-  const auto guesses = news_of<LessonGuess>(probe);
+  const auto guesses = results_of<LessonGuess>(probe);
   ASSERT_EQ(guesses.size(), 1U);
   EXPECT_EQ(guesses[0].answer.values, std::vector<double>{65536});
-  EXPECT_EQ(news_of<LessonDone>(probe)[0].answer, guesses[0].answer);
-  EXPECT_EQ(news_of<LessonDone>(probe)[0].vary, 128);
+  EXPECT_EQ(results_of<LessonDone>(probe)[0].answer, guesses[0].answer);
+  EXPECT_EQ(results_of<LessonDone>(probe)[0].vary, 128);
 }
 
 TEST(LessonStage, LogsAWarningUnderTheTitleAndKeepsIt) {
@@ -267,7 +268,7 @@ TEST(LessonStage, LogsAWarningUnderTheTitleAndKeepsIt) {
   const auto lines = probe.all<LogLine>();
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].text, "Two products at once: 1.62x is below 1.8x.");
-  EXPECT_EQ(news_of<LessonDone>(probe).at(0).warnings,
+  EXPECT_EQ(results_of<LessonDone>(probe).at(0).warnings,
             std::vector<std::string>{"1.62x is below 1.8x."});
 }
 
@@ -376,7 +377,7 @@ const LessonFrame& last_of(const std::vector<LessonFrame>& frames, const std::st
 TEST(LessonFrames, MoveChunksToTheSumOnEveryDevice) {
   Probe probe(1);
   run(probe, lesson("allreduce", 3));
-  const auto frames = news_of<LessonFrame>(probe);
+  const auto frames = results_of<LessonFrame>(probe);
   std::vector<double> sums(3, 0);
   for (const LessonRow& row : frames.front().rows) {
     for (std::size_t i = 0; i < 3; ++i) sums[i] += row.values.at(i);
@@ -391,7 +392,7 @@ TEST(LessonFrames, MoveChunksToTheSumOnEveryDevice) {
 }
 
 std::vector<std::string> checks_of(const Probe& probe) {
-  const LessonDone done = news_of<LessonDone>(probe).at(0);
+  const LessonDone done = results_of<LessonDone>(probe).at(0);
   std::vector<std::string> names;
   for (const LessonCheck& check : done.checks) {
     EXPECT_TRUE(check.passed) << check.what;
@@ -415,7 +416,7 @@ TEST(LessonSums, RunOnTheGpusOfTheMachine) {
   run(probe, lesson("allreduce", 3));
   const std::vector<std::string> checks = checks_of(probe);
   EXPECT_EQ(std::ranges::count(checks, "copies between 3 GPUs: every GPU holds the exact sum"), 1);
-  const auto samples = news_of<LessonSample>(probe);
+  const auto samples = results_of<LessonSample>(probe);
   const auto nccl = std::ranges::find(samples, "NCCL on 3 GPUs", &LessonSample::series);
   ASSERT_NE(nccl, samples.end());
   EXPECT_EQ(nccl->text, "NCCL does not run on emulated GPUs");
@@ -436,14 +437,14 @@ TEST(LessonSums, UseNccl) {
   probe.events = probe.channel.drain();
   EXPECT_EQ(std::ranges::count(checks_of(probe), "NCCL on 2 GPUs: every GPU holds the exact sum"),
             1);
-  const std::string reason = news_of<LessonSample>(probe).back().text;
+  const std::string reason = results_of<LessonSample>(probe).back().text;
   EXPECT_NE(reason.find("ncclCommInitAll"), std::string::npos) << reason;
 }
 
 TEST(LessonFrames, WalkOneBatchThroughSumAndUpdate) {
   Probe probe(2);
   run(probe, lesson("equal"));
-  const auto frames = news_of<LessonFrame>(probe);
+  const auto frames = results_of<LessonFrame>(probe);
   ASSERT_EQ(frames.size(), 7U);
   const auto& sum = frames[4].rows;
   const auto& update = frames[5].rows;
@@ -464,7 +465,7 @@ TEST(LessonHeat, ShowsBatchNormOverSlicesApart) {
   Probe probe(2);
   run(probe, lesson("equal"));
   int same = 0, running = 0;
-  for (const LessonSample& s : news_of<LessonSample>(probe)) {
+  for (const LessonSample& s : results_of<LessonSample>(probe)) {
     if (!s.x) continue;
     if (s.group.empty()) {
       ++same;
@@ -481,7 +482,7 @@ TEST(LessonHeat, ShowsBatchNormOverSlicesApart) {
 TEST(LessonMaps, PlaceEveryCoreInItsCaches) {
   Probe probe(2);
   run(probe, lesson("devices"));
-  const auto maps = news_of<LessonMap>(probe);
+  const auto maps = results_of<LessonMap>(probe);
   ASSERT_EQ(maps.size(), 1U);
   EXPECT_EQ(maps[0].devices.size(), 2U);
   ASSERT_EQ(maps[0].links.size(), 1U);
@@ -512,7 +513,7 @@ TEST(NetworkLesson, RunsOnTheGpuIfThereIsOne) {
     Probe probe(MachineOptions{.cpu_devices = 2, .emulated_gpus = gpus});
     run(probe, lesson("network"));
     std::string text;
-    for (const LessonSample& sample : news_of<LessonSample>(probe)) {
+    for (const LessonSample& sample : results_of<LessonSample>(probe)) {
       text += sample.series + ": " + sample.text + '\n';
     }
     const std::string home = gpus > 0 ? "emu:0" : "cpu:0", other = gpus > 0 ? "cpu:0" : "cpu:1";
@@ -521,7 +522,7 @@ TEST(NetworkLesson, RunsOnTheGpuIfThereIsOne) {
               std::string::npos)
         << text;
     EXPECT_NE(text.find("loaded on " + other + ": equal, bit for bit"), std::string::npos) << text;
-    const LessonDone done = news_of<LessonDone>(probe).at(0);
+    const LessonDone done = results_of<LessonDone>(probe).at(0);
     EXPECT_EQ(done.sentence,
               fmt::format("The network's 4 parameters are on {}; its state file holds names and "
                           "values but no device, so it was loaded on {} unchanged.",
@@ -539,7 +540,7 @@ class ClassFiles : public testing::Test {
   LessonClass compare(const std::string& file = "") {
     Probe probe;
     probe.run(*make_class_experiment({"devices", {(folder_.path() / file).string()}}));
-    return news_of<LessonClass>(probe).at(0);
+    return results_of<LessonClass>(probe).at(0);
   }
   const test::TempDir folder_;
 };

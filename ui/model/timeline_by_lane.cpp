@@ -1,11 +1,11 @@
-#include "ui/model/laned_step.h"
+#include "ui/model/timeline_by_lane.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace lab::ui {
 
-LanedStep::LanedStep(StepTimeline timeline)
+TimelineByLane::TimelineByLane(StepTimeline timeline)
     : timeline_(std::move(timeline)), lanes_(timeline_.devices.size() * kTimelineLanes.size()) {
   const std::vector<TimelineSpan>& spans = timeline_.spans;
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -17,11 +17,11 @@ LanedStep::LanedStep(StepTimeline timeline)
   }
 }
 
-const std::vector<std::size_t>& LanedStep::spans(int device, TimelineLane lane) const {
+const std::vector<std::size_t>& TimelineByLane::spans(int device, TimelineLane lane) const {
   return lanes_[place_of(device, lane)];
 }
 
-std::optional<TimelineGap> LanedStep::gap_at(int device, TimelineLane lane, double s) const {
+std::optional<TimelineGap> TimelineByLane::gap_at(int device, TimelineLane lane, double s) const {
   if (s < 0 || s > timeline_.seconds) return std::nullopt;
   TimelineGap gap{.begin_s = 0, .end_s = timeline_.seconds};
   for (const std::size_t i : spans(device, lane)) {
@@ -35,7 +35,7 @@ std::optional<TimelineGap> LanedStep::gap_at(int device, TimelineLane lane, doub
 }
 
 // What took more than half of the gap.
-GapCause LanedStep::cause_of(int device, const TimelineGap& gap) const {
+GapCause TimelineByLane::cause_of(int device, const TimelineGap& gap) const {
   const double half_s = (gap.end_s - gap.begin_s) / 2;
   double sums_s = 0, wait_s = 0;
   for (const std::size_t i : spans(device, TimelineLane::Sums)) {
@@ -52,7 +52,7 @@ GapCause LanedStep::cause_of(int device, const TimelineGap& gap) const {
   return others && !own ? GapCause::OthersWait : GapCause::Unknown;
 }
 
-std::size_t LanedStep::place_of(int device, TimelineLane lane) const {
+std::size_t TimelineByLane::place_of(int device, TimelineLane lane) const {
   return static_cast<std::size_t>(device) * kTimelineLanes.size() + static_cast<std::size_t>(lane);
 }
 

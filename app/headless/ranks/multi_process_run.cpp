@@ -1,4 +1,4 @@
-#include "app/headless/ranks/together.h"
+#include "app/headless/ranks/multi_process_run.h"
 
 #include <utility>
 #include <variant>
@@ -22,14 +22,14 @@ bool asks_for(const Invocation& invocation) {
 
 }  // namespace
 
-Together::Together(RankSession& session, Console& console, Interrupt& interrupt)
+MultiProcessRun::MultiProcessRun(RankSession& session, Console& console, Interrupt& interrupt)
     : session_(session),
       console_(console),
       interrupt_(interrupt),
       leads_(session.ranks().rank() == 0),
       prefix_(rank_prefix(session.ranks())) {}
 
-int Together::run(std::span<const char* const> args, const Execute& execute) {
+int MultiProcessRun::run(std::span<const char* const> args, const Execute& execute) {
   std::optional<Invocation> invocation;
   std::optional<Error> problem;
   try {
@@ -54,8 +54,8 @@ int Together::run(std::span<const char* const> args, const Execute& execute) {
   return execute(*invocation, session_);
 }
 
-void Together::compare(const std::optional<Invocation>& invocation,
-                       const std::optional<Error>& problem) {
+void MultiProcessRun::compare(const std::optional<Invocation>& invocation,
+                              const std::optional<Error>& problem) {
   RankGroup& ranks = session_.ranks();
   const std::string mine = to_text(rank_summary(invocation, problem));
   std::vector<RankSummary> summaries;
@@ -74,7 +74,7 @@ void Together::compare(const std::optional<Invocation>& invocation,
   }
 }
 
-int Together::wait_for_leader() {
+int MultiProcessRun::wait_for_leader() {
   const RankWait wait{.interrupted = [this] { return interrupt_.requested(); }};
   while (session_.follow(wait)) continue;
   return kExitDone;
@@ -82,7 +82,7 @@ int Together::wait_for_leader() {
 
 // An interrupt and a wrong command line affect every rank equally, so rank 0 reports them for all.
 // A difference between the ranks is reported by each of them.
-bool Together::announce(Errc code, const std::string& message) {
+bool MultiProcessRun::announce(Errc code, const std::string& message) {
   if (all_know_) return leads_ || differ_;
   session_.ranks().fail(code, message);
   return leads_ || (code != Errc::Cancelled && !session_.failure_elsewhere());

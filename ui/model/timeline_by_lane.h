@@ -22,9 +22,9 @@ struct TimelineGap {
 };
 
 // A recorded step with its spans grouped by device and lane, once for all frames.
-class LanedStep {
+class TimelineByLane {
  public:
-  explicit LanedStep(StepTimeline timeline);
+  explicit TimelineByLane(StepTimeline timeline);
 
   const StepTimeline& timeline() const { return timeline_; }
   // Positions in timeline().spans in the order in which they are drawn: waits before the sums that

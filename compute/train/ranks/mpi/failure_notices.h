@@ -20,9 +20,9 @@ struct AnnouncedFailure {
   std::string message;
 };
 
-class FailureNews {
+class FailureNotices {
  public:
-  FailureNews(MPI_Comm comm, int rank, int size, DrainBudget& budget);
+  FailureNotices(MPI_Comm comm, int rank, int size, DrainBudget& budget);
 
   // The message is small enough to be buffered, so no rank needs to be receiving.
   void announce(std::uint32_t round, Errc code, const std::string& message);

@@ -1,4 +1,4 @@
-#include "compute/train/ranks/mpi/failure_news.h"
+#include "compute/train/ranks/mpi/failure_notices.h"
 
 #include <algorithm>
 #include <cstring>
@@ -34,10 +34,10 @@ AnnouncedFailure unpack(int rank, const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-FailureNews::FailureNews(MPI_Comm comm, int rank, int size, DrainBudget& budget)
+FailureNotices::FailureNotices(MPI_Comm comm, int rank, int size, DrainBudget& budget)
     : comm_(comm), rank_(rank), size_(size), budget_(budget) {}
 
-void FailureNews::announce(std::uint32_t round, Errc code, const std::string& message) {
+void FailureNotices::announce(std::uint32_t round, Errc code, const std::string& message) {
   sending_.clear();  // those of an earlier round
   sent_ = pack(round, code, message);
   RequestSet& requests = sending_.emplace_back(budget_);
@@ -46,13 +46,13 @@ void FailureNews::announce(std::uint32_t round, Errc code, const std::string& me
   }
 }
 
-const AnnouncedFailure* FailureNews::look(std::uint32_t round) {
+const AnnouncedFailure* FailureNotices::look(std::uint32_t round) {
   if (const AnnouncedFailure* failure = known(round)) return failure;
   receive_all();
   return known(round);
 }
 
-void FailureNews::receive_all() {
+void FailureNotices::receive_all() {
   while (true) {
     int arrived = 0;
     MPI_Message message{};
@@ -69,7 +69,7 @@ void FailureNews::receive_all() {
   }
 }
 
-const AnnouncedFailure* FailureNews::known(std::uint32_t round) const {
+const AnnouncedFailure* FailureNotices::known(std::uint32_t round) const {
   const auto found = std::find_if(known_.begin(), known_.end(),
                                   [&](const AnnouncedFailure& f) { return f.round == round; });
   return found == known_.end() ? nullptr : &*found;

@@ -12,12 +12,12 @@
 
 namespace lab::app {
 
-class Together {
+class MultiProcessRun {
  public:
   using Execute = std::function<int(const Invocation&, RankSession&)>;
 
   // For several ranks. The arguments must outlive it.
-  Together(RankSession& session, Console& console, Interrupt& interrupt);
+  MultiProcessRun(RankSession& session, Console& console, Interrupt& interrupt);
 
   // Verifies that all ranks were started identically. Then all ranks train or run a lesson over
   // ranks, or rank 0 opens the

@@ -10,7 +10,7 @@
 
 #include "compute/core/files/whole_file.h"
 #include "tests/support/temp_dir.h"
-#include "ui/model/smoothed.h"
+#include "ui/model/columns.h"
 
 namespace lab::app {
 namespace {

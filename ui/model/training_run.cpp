@@ -240,6 +240,18 @@ std::vector<DifferingSetting> settings_that_differ(const std::vector<const Train
   return first;
 }
 
+const std::vector<DifferingSetting>& SettingDifferences::of(
+    const std::vector<const TrainingRun*>& runs) {
+  std::vector<std::pair<JobId, bool>> now;
+  now.reserve(runs.size());
+  for (const TrainingRun* run : runs) now.emplace_back(run->id(), run->started().has_value());
+  if (now != runs_) {
+    settings_ = settings_that_differ(runs);
+    runs_ = std::move(now);
+  }
+  return settings_;
+}
+
 std::string change_text(const TrainingChanged& change) {
   if (change.setting == "lr") return trf("learning rate {} → {}", change.before, change.after);
   if (change.setting == "epochs") return trf("epochs {} → {}", change.before, change.after);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compute/core/events/event.h"
@@ -73,6 +74,18 @@ struct DifferingSetting {
 
 // The settings in which the runs differ, the usual ones first; none for a single run.
 std::vector<DifferingSetting> settings_that_differ(const std::vector<const TrainingRun*>& runs);
+
+// Those settings, computed once per list of runs.
+class SettingDifferences {
+ public:
+  // Returns settings_that_differ(runs), which is computed again only if the list has changed or a
+  // run has started: afterwards a run keeps its settings.
+  const std::vector<DifferingSetting>& of(const std::vector<const TrainingRun*>& runs);
+
+ private:
+  std::vector<std::pair<JobId, bool>> runs_;  // whether each has started
+  std::vector<DifferingSetting> settings_;
+};
 
 // --- run ------------------------------------------------------------------------------------
 inline constexpr std::size_t kSpeedSteps = 20;  // about as many as the average covers

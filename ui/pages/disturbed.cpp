@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "compute/core/events/half_range.h"
 #include "compute/core/events/program_text.h"
+#include "compute/core/events/stats.h"
 #include "compute/core/language.h"
 #include "ui/model/scaling_results.h"
 #include "ui/pages/panel.h"

@@ -1,6 +1,7 @@
 #pragma once
 // Statistics of repeated timings and the conditions under which they were taken.
 #include <cstdint>
+#include <string>
 
 #include "compute/core/maybe.h"
 
@@ -43,5 +44,10 @@ inline bool has_few_repetitions(const Timing& t) {
 inline bool is_unsteady(const Timing& t) {
   return (t.unstable && !has_few_repetitions(t)) || varies_much(t.p10_s, t.p90_s);
 }
+
+// How far repetitions spread, in words. "±12 %": half of the range from p10 to p90, as a share of
+// the median; "over ±50 %", where a figure minus its spread says nothing; "1 repetition". Empty
+// without a median.
+std::string half_range(double low, double high, double median, std::int64_t n);
 
 }  // namespace lab

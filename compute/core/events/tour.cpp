@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compute/core/events/half_range.h"
+#include "compute/core/events/stats.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 

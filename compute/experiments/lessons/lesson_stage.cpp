@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compute/core/error.h"
-#include "compute/core/events/half_range.h"
+#include "compute/core/events/stats.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "compute/experiments/lessons/lesson.h"

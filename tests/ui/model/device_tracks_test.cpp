@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tests/ui/events.h"
-#include "ui/model/smoothed.h"
+#include "ui/model/columns.h"
 #include "ui/model/training_run.h"
 
 namespace lab::ui {

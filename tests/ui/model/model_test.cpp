@@ -12,8 +12,8 @@
 #include "compute/core/language.h"
 #include "tests/support/catalogs.h"
 #include "tests/ui/events.h"
-#include "ui/model/setting_differences.h"
-#include "ui/model/smoothed.h"
+#include "ui/model/columns.h"
+#include "ui/model/training_run.h"
 
 namespace lab::ui {
 namespace {

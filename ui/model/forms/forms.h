@@ -14,9 +14,9 @@
 #include "compute/core/events/device_info.h"
 #include "compute/core/events/event.h"
 #include "compute/core/fields/field.h"
+#include "ui/model/columns.h"
 #include "ui/model/timeline_by_lane.h"
-#include "ui/model/setting_differences.h"
-#include "ui/model/smoothed.h"
+#include "ui/model/training_run.h"
 
 namespace lab::ui {
 

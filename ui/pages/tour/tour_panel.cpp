@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/core/events/half_range.h"
+#include "compute/core/events/stats.h"
 #include "compute/core/language.h"
 #include "compute/core/units.h"
 #include "ui/pages/form_devices.h"

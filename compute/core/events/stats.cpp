@@ -1,4 +1,4 @@
-#include "compute/core/events/half_range.h"
+#include "compute/core/events/stats.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "compute/kernels/ops/conv_shape.h"
-#include "compute/kernels/ops/direct_convolution.h"
+#include "compute/kernels/ops/direct_convolution_loops.h"
 #include "compute/machine/slice.h"
 
 namespace lab {

@@ -5,7 +5,7 @@
 
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
-#include "compute/kernels/ops/lane_winograd.h"
+#include "compute/kernels/ops/lane_winograd_loops.h"
 
 namespace lab {
 namespace {

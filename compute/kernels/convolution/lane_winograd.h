@@ -1,7 +1,7 @@
 #pragma once
 // Winograd's F(5x2, 5x5) on one block of images in lane layout, on the calling thread; the inner
-// loops are in compute/kernels/ops/lane_winograd.h. Pixels of tiles outside the images are zeros
-// that cost no memory traffic.
+// loops are in compute/kernels/ops/lane_winograd_loops.h. Pixels of tiles outside the images are
+// zeros that cost no memory traffic.
 // Work     54 products per tile of 5x2 outputs and pair of channels instead of 250, and transforms
 // Limits   kernel 5, stride 1, padding < 5, any other sizes >= 1
 #include <cstdint>

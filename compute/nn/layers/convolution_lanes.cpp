@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compute/kernels/ops/direct_convolution.h"
+#include "compute/kernels/ops/direct_convolution_loops.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/kernels/ops/vector_ops.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compute/kernels/convolution/chooser.h"
-#include "compute/kernels/ops/direct_convolution.h"
+#include "compute/kernels/ops/direct_convolution_loops.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/models.h"
 #include "compute/nn/network.h"

@@ -8,7 +8,7 @@
 
 #include "compute/kernels/convolution/chooser.h"
 #include "compute/kernels/ops/image_lanes.h"
-#include "compute/kernels/ops/lane_winograd.h"
+#include "compute/kernels/ops/lane_winograd_loops.h"
 #include "tests/compute/kernels/convolution/convolution_cases.h"
 #include "tests/support/simd_targets.h"
 #include "tests/support/thread_sanitizer.h"

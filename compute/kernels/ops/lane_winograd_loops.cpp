@@ -1,7 +1,7 @@
-#include "compute/kernels/ops/lane_winograd.h"
+#include "compute/kernels/ops/lane_winograd_loops.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "compute/kernels/ops/lane_winograd.cpp"
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/lane_winograd_loops.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
-#include "compute/kernels/ops/direct_convolution.h"
+#include "compute/kernels/ops/direct_convolution_loops.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "compute/kernels/ops/direct_convolution.cpp"
+#define HWY_TARGET_INCLUDE "compute/kernels/ops/direct_convolution_loops.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -208,8 +208,8 @@ void absent_card(const Panel& p, const DeviceEntry& entry) {
   body(p.ui, tr("Everything in the lab also works on the CPU."));
   constexpr int kOffered = 2;  // several, for experiments between GPUs
   if (emulates_gpus(p)) return;
-  muted(p.ui, tr("The CPU can emulate GPUs, to try copies to a GPU and training on several. "
-                 "Results are correct and never timed."));
+  muted(p.ui, tr("The CPU can emulate GPUs, to try copies to a GPU and training on several: "
+                 "correct results, never timed."));
   restart_button(p, "devices/emulate", trf("Restart with {} emulated GPUs", kOffered),
                  tr("Restarts the lab, which takes about a second, and returns to this page"),
                  {.emulated_gpus = kOffered});

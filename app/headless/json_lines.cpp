@@ -574,6 +574,8 @@ void JobSummary::add(const Payload& payload) {
   if (const auto* done = std::get_if<TrainingDone>(&payload)) training = *done;
   if (const auto* layers = std::get_if<TrainingProfile>(&payload)) profile = *layers;
   if (const auto* job = std::get_if<JobStarted>(&payload)) {
+    if (const auto* request = std::get_if<StartMatmul>(&job->command)) matmul = *request;
+    if (const auto* request = std::get_if<StartTransfers>(&job->command)) transfers = *request;
     if (const auto* request = std::get_if<StartScaling>(&job->command)) scaling = *request;
   }
   if (const auto* found = std::get_if<ScalingComparison>(&payload)) comparison = *found;
@@ -586,6 +588,15 @@ bool JobSummary::timed() const {
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.others) json["others_share"] = *summary.others;
+  if (summary.matmul) {
+    json["cache"] = to_string(summary.matmul->cache);
+    json["budget_s"] = summary.matmul->budget_s;
+    json["seed"] = summary.matmul->seed;
+  }
+  if (summary.transfers) {
+    json["cache"] = to_string(summary.transfers->cache);
+    json["budget_s"] = summary.transfers->budget_s;
+  }
   if (summary.training) add_training(json, *summary.training, summary.timed());
   if (summary.setup) add_setup(json, *summary.setup);
   if (summary.profile) json["profile"] = profile_json(*summary.profile);

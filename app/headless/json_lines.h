@@ -47,16 +47,19 @@ struct JobSummary {
   std::optional<TrainingStarted> setup;
   std::optional<TrainingDone> training;
   std::optional<TrainingProfile> profile;  // the latest
+  std::optional<StartMatmul> matmul;
+  std::optional<StartTransfers> transfers;
   std::optional<StartScaling> scaling;
   std::optional<ScalingComparison> comparison;
 };
 
 // The last object of every command. Contains, where available: "others_share" of the cores' time,
 // "peaks", "ceilings" (one per device, with "compute" and "bandwidth"), "together" (one per size),
-// and "fits", "timelines" and "payoffs" of transfers. Training adds "test_acc", "images_per_s",
-// "devices", "ranks", for several devices "split" and "hidden_share", "checkpoint" and "profile"
-// (whole steps) if there is one, and the settings. Scaling adds the settings or, with --check, the
-// errors of the comparison.
+// and "fits", "timelines" and "payoffs" of transfers. Matmul and transfers add what their samples
+// depend on: "cache", "budget_s" per case and, of matmul, "seed". Training adds "test_acc",
+// "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share", "checkpoint"
+// and "profile" (whole steps) if there is one, and the settings. Scaling adds the settings or, with
+// --check, the errors of the comparison.
 std::string json_done(double seconds, const JobSummary& summary = {});
 std::string json_error(const std::string& code, const std::string& message);
 

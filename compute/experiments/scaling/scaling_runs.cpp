@@ -45,8 +45,22 @@ void StepTimes::add(const StepDone& step) {
 Timing StepTimes::timing() const {
   std::vector<double> sorted = seconds_;
   Timing timing = summarise(sorted);
-  timing.unstable = median_spread(sorted) > kStableSpread;
+  timing.unstable = median_spread(sorted) > kStableSpread || rounds_differ(timing.median_s);
   return timing;
+}
+
+bool StepTimes::rounds_differ(double median_s) const {
+  double fastest = median_s, slowest = median_s;
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const std::size_t end = r + 1 < rounds_.size() ? rounds_[r + 1] : seconds_.size();
+    if (rounds_[r] == end) continue;
+    std::vector<double> steps(seconds_.begin() + static_cast<std::ptrdiff_t>(rounds_[r]),
+                              seconds_.begin() + static_cast<std::ptrdiff_t>(end));
+    const double round_s = summarise(steps).median_s;
+    fastest = std::min(fastest, round_s);
+    slowest = std::max(slowest, round_s);
+  }
+  return slowest - fastest > 2 * kStableSpread * median_s;
 }
 
 ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,
@@ -134,6 +148,7 @@ StartTraining ScalingRuns::part_of_request(const Key& key) const {
   const auto n = static_cast<std::size_t>(key.devices);
   training.devices.resize(n);
   training.batch = key.batch;
+  training.steps_ahead = 0;  // several devices never run ahead of their loss
   if (training.shares.size() > n) training.shares.resize(n);
   if (n == 1) {
     training.share_policy = SharePolicy::Equal;
@@ -155,6 +170,7 @@ void ScalingRuns::time_steps(const Key& key, std::int64_t round) {
   training.steps = steps_with(steps_of(key, round), data_.train.count, training.batch);
   const std::int64_t timed = request_.warmup + request_.steps;
   StepTimes& times = times_[key];
+  times.begin_round();
   std::int64_t whole_steps = 0;
   std::optional<StepTimeline> recorded;
   train(training, [&](const Payload& payload) {

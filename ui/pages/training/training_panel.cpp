@@ -82,7 +82,8 @@ TrainingFigure speed_figure(const Panel& p, const TrainingRun& run) {
       "training/figure/speed", ended ? tr("images/s, median step") : tr("images/s, smoothed"),
       "N/A",
       run.timed()
-          ? tr("Training images per second of step time, excluding data loading and evaluation.")
+          ? tr("Training images per second of step time, which includes the gathering of each batch "
+               "but no evaluation.")
           : tr(kEmulatedGpu)};
   if (!run.timed() || steps.size() == 0) return figure;
   if (!ended) {

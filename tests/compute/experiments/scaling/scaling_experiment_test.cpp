@@ -5,9 +5,11 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "compute/core/error.h"
 #include "compute/core/files/whole_file.h"
+#include "compute/experiments/scaling/scaling_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -43,6 +45,25 @@ std::string problem(const StartScaling& request, Errc code, int cpu_devices = 2)
 }
 
 using test::contains;
+
+TEST(StepTimes, AreUnsteadyIfTheRoundsDiffer) {
+  const auto unstable = [](const std::vector<double>& round_s) {
+    StepTimes times;
+    for (const double seconds : round_s) {
+      times.begin_round();
+      for (int i = 0; i < 20; ++i) {
+        StepDone step;
+        step.images = 64;
+        step.images_per_s = 64 / (seconds * (1 + 1e-4 * i));
+        times.add(step);
+      }
+    }
+    return times.timing().unstable;
+  };
+  EXPECT_FALSE(unstable({0.098, 0.1, 0.102}));
+  EXPECT_TRUE(unstable({0.092, 0.1, 0.108})) << "the middle round encloses the median";
+  EXPECT_FALSE(unstable({0.1}));
+}
 
 TEST(ScalingExperiment, MeasuresOneToAllDevicesInBothModes) {
   test::Probe probe(3);

@@ -85,8 +85,11 @@ CacheBlocks cache_blocks(const CacheSizes& caches, std::int64_t kc, int mr, int 
 
 std::int64_t even_piece(std::int64_t total, std::int64_t limit, std::int64_t multiple) {
   if (total <= 0) return 0;
-  const std::int64_t pieces = (total + limit - 1) / limit;
-  const std::int64_t length = (total + pieces - 1) / pieces;
+  std::int64_t length = total;
+  if (total > limit) {
+    const std::int64_t pieces = (total + limit - 1) / limit;
+    length = (total + pieces - 1) / pieces;
+  }
   return (length + multiple - 1) / multiple * multiple;
 }
 

@@ -22,7 +22,9 @@ constexpr std::int64_t kMostTermParts = 16;
 const GemmKernels& kernels_for(const GemmOperands& op) {
   constexpr std::int64_t kMany = 1500, kManyTerms = 1000;
   const bool wide = op.m >= kMany && op.n >= kMany && op.k >= kManyTerms;
-  return wide ? wide_gemm_kernels() : gemm_kernels();
+  // One wide tile takes less time than a tile and a part of the next one.
+  const bool one_tile = op.n > gemm_kernels().nr && op.n <= wide_gemm_kernels().nr;
+  return wide || one_tile ? wide_gemm_kernels() : gemm_kernels();
 }
 
 // The product of FP32 matrices; a step is one term.

@@ -134,6 +134,7 @@ void PartOfGemm<Product>::multiply(Range steps, Range panel, Range block) const 
 template <class Product, typename T>
 void multiply(const Product& product, const Operands<T>& op, ThreadPool* pool,
               const std::stop_token& stop) {
+  if (pool == nullptr) return PartOfGemm(product, {0, op.m}, {0, op.n}).run(stop);
   const std::int64_t row_tiles = ceil_div(op.m, product.mr());
   const std::int64_t col_tiles = ceil_div(op.n, product.nr());
   Grid grid = grid_of_parts(pool, op.flop(), row_tiles, col_tiles);

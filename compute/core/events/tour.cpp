@@ -56,7 +56,7 @@ std::string copy_sentence(const TourFigure& f) {
   const std::string bytes = format_bytes(kTourCopy_bytes);
   if (is_gpu(f.device)) {
     return trf(
-        "The time to bring {} from main memory to the GPU: the price of asking, not of the bytes.",
+        "The time of a queued copy of {} from main memory to the GPU: its start, not its bytes.",
         bytes);
   }
   if (!f.all_threads_s) {

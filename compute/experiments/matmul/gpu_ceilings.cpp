@@ -18,7 +18,8 @@ constexpr std::int64_t kCacheParts = 4;
 constexpr std::int64_t kCachesFull = 8;
 constexpr std::int64_t kAssumedCache_bytes = 128 * kMiB;
 
-// Copies one array to another repeatedly; `bytes` is the size of both together.
+// Copies one array to another repeatedly, by a kernel and by the copy engine; `bytes` is the size
+// of both arrays together. Returns the faster way.
 BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
                              const std::stop_token& stop) {
   GpuDevice& gpu = *device.gpu();
@@ -30,21 +31,26 @@ BandwidthCeiling copy_within(DeviceContext& device, std::int64_t bytes,
   gpu.transfers().fill_pattern(source, words, 1, gpu.main_stream());
   gpu.main_stream().synchronise();
   GatedClock clock(gpu, 1);
-  const auto copy = [&](GpuStream& stream) {
-    gpu.transfers().copy_by_kernel(target, source, words, 1, stream);
+  const auto rate_of = [&](const auto& copy) {
+    const auto copies = [&](std::int64_t times) { return clock.gated_runs(times, copy); };
+    // A kernel's first run must not be gated.
+    clock.by_host([&](int /*stream*/) { copy(clock.stream(0)); });
+    BandwidthCeiling level;
+    level.copied = true;
+    level.working_set_bytes = 8 * words;
+    level.time = measure(TimedCalls{copies}, {.budget_s = kCeilingBudget_s,
+                                              .min_repetition_s = kCopyRepetition_s,
+                                              .max_calls = kMaxCopies,
+                                              .cancelled = [&] { return stop.stop_requested(); }});
+    set_rates(level);
+    return level;
   };
-  const auto copies = [&](std::int64_t times) { return clock.gated_runs(times, copy); };
-  // The kernel's first run must not be gated.
-  clock.by_host([&](int /*stream*/) { copy(clock.stream(0)); });
-  BandwidthCeiling level;
-  level.copied = true;
-  level.working_set_bytes = 8 * words;
-  level.time = measure(TimedCalls{copies}, {.budget_s = kCeilingBudget_s,
-                                            .min_repetition_s = kCopyRepetition_s,
-                                            .max_calls = kMaxCopies,
-                                            .cancelled = [&] { return stop.stop_requested(); }});
-  set_rates(level);
-  return level;
+  const BandwidthCeiling by_kernel = rate_of(
+      [&](GpuStream& stream) { gpu.transfers().copy_by_kernel(target, source, words, 1, stream); });
+  const BandwidthCeiling by_engine = rate_of([&](GpuStream& stream) {
+    gpu.copy(GpuCopy::DeviceToDevice, target, source, 4 * words, stream);
+  });
+  return by_kernel.gb_per_s >= by_engine.gb_per_s ? by_kernel : by_engine;
 }
 
 struct MemoryLevel {
@@ -67,11 +73,30 @@ void add_level(MeasuredBandwidths& to, DeviceContext& device, const MemoryLevel&
   to.levels.push_back(std::move(measured));
 }
 
+bool is_memory(const BandwidthCeiling& level) {
+  return level.cache_bytes == 0;
+}
+
+// The time of a copy within L2 is mostly that of its start where L2 is small, and then no ceiling.
+void withhold_slow_cache(MeasuredBandwidths& now) {
+  const auto memory = std::ranges::find_if(now.levels, is_memory);
+  if (memory == now.levels.end()) return;
+  const double memory_gb_per_s = memory->gb_per_s;
+  std::erase_if(now.levels, [&](const BandwidthCeiling& level) {
+    if (is_memory(level) || level.gb_per_s > memory_gb_per_s) return false;
+    now.missing.push_back(
+        {level.name, tr("a copy that fits into this cache is so short that its start takes most of "
+                        "the time")});
+    return true;
+  });
+}
+
 }  // namespace
 
 const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::stop_token& stop) {
   std::optional<MeasuredBandwidths>& known = device.bandwidths();
-  if (known && settled(*known) && known->missing.empty()) return *known;
+  // Memory may have been missing because too little of it was free.
+  if (known && settled(*known) && std::ranges::any_of(known->levels, is_memory)) return *known;
   const std::int64_t cache = device.gpu()->facts().l2_bytes;
   MeasuredBandwidths now;
   if (cache > 0) {
@@ -82,6 +107,7 @@ const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::st
   const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
   add_level(now, device, {LAB_TEXT("memory"), full, 0}, stop);
   if (known) keep_faster(now, *known);
+  withhold_slow_cache(now);
   return known.emplace(std::move(now));
 }
 

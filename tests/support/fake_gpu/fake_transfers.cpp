@@ -43,7 +43,9 @@ void FakeTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from,
                                    int sharers, GpuStream& stream) {
   gpu_.enter("copy_by_kernel");
   gpu_.move_bytes(to, from, 4 * words);
-  spend(stream, seconds_of(words, 2.0 * sharers, gpu_.costs));
+  FakeCosts costs = gpu_.costs;
+  if (8 * words <= gpu_.facts().l2_bytes) costs.memory_bytes_per_s = costs.l2_bytes_per_s;
+  spend(stream, seconds_of(words, 2.0 * sharers, costs));
 }
 
 void FakeTransfers::fill_pattern(std::uint32_t* to, std::int64_t words, std::uint32_t seed,

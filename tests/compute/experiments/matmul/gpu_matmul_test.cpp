@@ -139,6 +139,7 @@ TEST_F(MatmulOnGpu, ReportsNoPeakWithoutTheInstructions) {
 TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
   probe.machine.at(gpu(0)).bandwidths().reset();
   fake->gpu(0).set_l2_bytes(2 * kMiB);
+  fake->gpu(0).costs.call_s = 1e-8;
   run(request({"async"}));
   const auto measured = probe.all<CeilingsMeasured>();
   ASSERT_EQ(measured.size(), 1U);
@@ -155,6 +156,17 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
   fake->gpu(0).faults.fails = "copy_by_kernel";
   run(request({"async"}));
   EXPECT_EQ(fake->gpu(0).faults.fails, "copy_by_kernel") << "reused, not copied again";
+}
+
+TEST_F(MatmulOnGpu, WithholdsACacheThatIsNoFasterThanMemory) {
+  probe.machine.at(gpu(0)).bandwidths().reset();
+  fake->gpu(0).set_l2_bytes(2 * kMiB);  // copying 256 KiB takes less time than a call
+  run(request({"async"}));
+  const auto measured = probe.all<CeilingsMeasured>();
+  ASSERT_EQ(measured.size(), 1U);
+  ASSERT_EQ(measured[0].bandwidth.size(), 1U);
+  EXPECT_EQ(measured[0].bandwidth[0].name, "memory");
+  EXPECT_NE(reason("bandwidth of L2 on cuda:0").find("its start"), std::string::npos);
 }
 
 TEST_F(MatmulOnGpu, GivesTheReasonForASkippedBandwidth) {

@@ -588,14 +588,14 @@ bool JobSummary::timed() const {
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.others) json["others_share"] = *summary.others;
-  if (summary.matmul) {
+  if (summary.matmul && !summary.matmul->together) {
     json["cache"] = to_string(summary.matmul->cache);
     json["budget_s"] = summary.matmul->budget_s;
     json["seed"] = summary.matmul->seed;
   }
   if (summary.transfers) {
     json["cache"] = to_string(summary.transfers->cache);
-    json["budget_s"] = summary.transfers->budget_s;
+    if (!summary.transfers->quick) json["budget_s"] = summary.transfers->budget_s;
   }
   if (summary.training) add_training(json, *summary.training, summary.timed());
   if (summary.setup) add_setup(json, *summary.setup);

@@ -55,8 +55,8 @@ struct JobSummary {
 
 // The last object of every command. Contains, where available: "others_share" of the cores' time,
 // "peaks", "ceilings" (one per device, with "compute" and "bandwidth"), "together" (one per size),
-// and "fits", "timelines" and "payoffs" of transfers. Matmul and transfers add what their samples
-// depend on: "cache", "budget_s" per case and, of matmul, "seed". Training adds "test_acc",
+// and "fits", "timelines" and "payoffs" of transfers. The ladder and transfers add what their
+// samples depend on: "cache", "budget_s" per case and, of matmul, "seed". Training adds "test_acc",
 // "images_per_s", "devices", "ranks", for several devices "split" and "hidden_share", "checkpoint"
 // and "profile" (whole steps) if there is one, and the settings. Scaling adds the settings or, with
 // --check, the errors of the comparison.

@@ -55,8 +55,8 @@ Error gpu_failure(Device device, const std::string& operation, const std::string
 
 std::string gpu_unavailable(Device device, const std::string& why) {
   return trf(
-      "{}: the driver gives this process no access ({}); another process has the GPU for itself, "
-      "or its compute mode prohibits all: see nvidia-smi -q -d COMPUTE",
+      "{}: the driver gives this process no access ({}); another process uses the GPU exclusively, "
+      "or its compute mode is Prohibited: see nvidia-smi -q -d COMPUTE",
       to_string(device), why);
 }
 

@@ -118,8 +118,8 @@ class Machine {
   int num_cpus_ = 0, num_cuda_gpus_ = 0, num_emulated_gpus_ = 0;
 };
 
-// Reason why a GPU that is present cannot be used at present: another process has it for itself, or
-// its memory does not suffice for a context. Empty for CPU devices. Starts the GPU's context.
+// Reason why a GPU that is present cannot be used at present: another process uses it exclusively,
+// or its memory does not suffice for a context. Empty for CPU devices. Starts the GPU's context.
 std::optional<std::string> why_unusable(DeviceContext& device);
 
 // Number of these devices that share the busiest core; 1 if each has cores of its own.

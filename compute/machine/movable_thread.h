@@ -8,8 +8,8 @@
 
 namespace lab {
 
-// cpu_ns() and the moving members may be called by other threads, one at a time. Only one object at
-// a time may move a thread.
+// cpu_ns(), is_ready() and the moving members may be called by other threads, one at a time. Of
+// several objects for one thread, one at a time moves it.
 class MovableThread {
  public:
   // Makes this the calling thread.
@@ -19,8 +19,12 @@ class MovableThread {
   // CPU time that the thread has used, in nanoseconds; 0 if it is not known.
   std::int64_t cpu_ns() const;
 
+  // Whether the thread runs or waits for a core, rather than sleeps; true if it is not known.
+  bool is_ready() const;
+
   // Restricts the thread to the core on which the calling thread runs; move_back() restores its
-  // affinity. Without effect if the system refuses, or has more cores than a cpu_set_t.
+  // affinity. Without effect if another object has moved the thread, if the system refuses, or if
+  // it has more cores than a cpu_set_t.
   void move_here();
   void move_back();
   bool moved() const { return moved_; }

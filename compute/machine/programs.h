@@ -19,7 +19,7 @@ struct ProcessStat {
   std::string name;          // of its executable, cut to 15 characters
   bool kernel = false;       // a thread of the kernel
   std::int64_t ticks = 0;    // processor time of all its threads
-  std::int64_t started = 0;  // in ticks since boot; another for each process with its PID
+  std::int64_t started = 0;  // in ticks since boot; differs between processes that reuse a PID
   std::int64_t resident_pages = 0;
 };
 // Nothing if the text is not complete. The name may contain spaces and parentheses.

@@ -291,9 +291,10 @@ bool ThreadPool::Impl::help_a_blocked_thread(int helper, const Over& over) {
     const std::lock_guard lock(moving);
     for (std::size_t t = 0; t < movable.size() && !lent && !over(); ++t) {
       if (watched_ns[t] < 0 || !threads[t].working) continue;
-      if (movable[t].cpu_ns() - watched_ns[t] > kBlocked_ns) continue;
+      if (movable[t].cpu_ns() - watched_ns[t] > kBlocked_ns || !movable[t].is_ready()) continue;
       movable[t].move_here();
-      lent = moved = true;
+      lent = movable[t].moved();
+      moved = moved || lent;
     }
   }
   watching.store(false, std::memory_order_release);

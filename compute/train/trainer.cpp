@@ -10,7 +10,6 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "compute/measure/measure.h"

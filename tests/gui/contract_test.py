@@ -156,7 +156,7 @@ KEYS = {
     "tour done": keys("type seconds others_share?"),
     "tensor done": keys("type seconds"),
     "matmul done": keys(
-        "type seconds others_share? cache budget_s seed peaks? ceilings? together?",
+        "type seconds others_share? cache? budget_s? seed? peaks? ceilings? together?",
         together=[keys("devices n products rounds in_sequence_s at_once_s speedup p10 p90 "
                        "shares_cores")],
         peaks=[keys("device dtype threads? amx? gflops", TIMING, REPETITIONS)],
@@ -168,7 +168,7 @@ KEYS = {
         )],
     ),
     "transfer done": keys(
-        "type seconds others_share? cache budget_s fits? timelines? payoffs?",
+        "type seconds others_share? cache budget_s? fits? timelines? payoffs?",
         fits=[keys("from to memory op threads latency_s gb_per_s levels mover peer? "
                    "break_even_bytes faster_to_bytes?",
                    levels=[keys("name to_bytes sizes latency_s? gb_per_s? residual?")])],

@@ -26,8 +26,8 @@ struct ScalingCurve {
   Column64 efficiency, efficiency_low, efficiency_high;
 
   const ScalingPoint* at(int devices) const;  // null if that count was not measured
-  // Whether the median step of points[i], or that of one device, is not known within 5 %. Some slow
-  // steps do not change a median.
+  // Whether the median step of points[i], or that of one device, is not known within 5 %, or its
+  // rounds differ by more than 10 %. Some slow steps do not change a median.
   bool is_unsteady(std::size_t i) const {
     const ScalingPoint* const one = at(1);
     return points[i].step.unstable || (one != nullptr && one->step.unstable);

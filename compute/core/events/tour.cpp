@@ -55,9 +55,8 @@ std::string peak_sentence(const TourFigure& f) {
 std::string copy_sentence(const TourFigure& f) {
   const std::string bytes = format_bytes(kTourCopy_bytes);
   if (is_gpu(f.device)) {
-    return trf(
-        "The time of a queued copy of {} from main memory to the GPU: its start, not its bytes.",
-        bytes);
+    return trf("A queued copy of {} from main memory to the GPU: mostly its start, not its bytes.",
+               bytes);
   }
   if (!f.all_threads_s) {
     return trf("One thread copies {} in this time: even a small copy takes time.", bytes);

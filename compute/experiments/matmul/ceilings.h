@@ -57,9 +57,9 @@ void keep_faster(MeasuredBandwidths& now, const MeasuredBandwidths& before);
 // and the faster result of each level is kept.
 const MeasuredBandwidths& bandwidths_of(DeviceContext& device, const std::stop_token& stop);
 
-// Bandwidths of the L2 cache and of GPU memory, measured by a kernel that copies within the level;
-// bytes read and bytes written both count. Cached for later jobs, unless a level is missing or did
-// not settle. Throws Error(Cancelled), Error(OutOfMemory).
+// Bandwidths of the L2 cache and of GPU memory, measured by copying within the level, by a kernel
+// or by the copy engine; bytes read and bytes written both count. Cached for later jobs, unless
+// memory is missing or a level did not settle. Throws Error(Cancelled), Error(OutOfMemory).
 const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::stop_token& stop);
 
 }  // namespace lab

@@ -96,7 +96,7 @@ class MatmulLadder final : public Experiment {
   }
 
  private:
-  // Without emulated GPUs and, where none was asked for, without GPUs that cannot be used now.
+  // Leaves out emulated GPUs and, where no device was asked for, GPUs that cannot be used now.
   std::vector<Device> choose_devices(RunContext& ctx) const {
     Machine& machine = ctx.machine();
     const bool all = request_.devices.empty();
@@ -197,15 +197,17 @@ class MatmulLadder final : public Experiment {
     return sum_s;
   }
 
-  // Of several devices that nobody named, one whose memory others use does not stop the rest.
+  // Where no device was asked for, one whose memory others use does not stop the rest.
   void run_or_skip(RunContext& ctx, Device device, const std::vector<RungInfo>& rungs) {
+    double end_s = done_s_;
+    for (const std::int64_t n : request_.sizes) end_s += size_s(rungs, n);
     try {
       run_device(ctx, device, rungs);
     } catch (const Error& error) {
-      if (error.code() != Errc::OutOfMemory || !request_.devices.empty() || devices_.size() == 1) {
-        throw;
-      }
+      const bool may_skip = request_.devices.empty() && ++skipped_ < devices_.size();
+      if (error.code() != Errc::OutOfMemory || !may_skip) throw;
       ctx.emit(Skipped{to_string(device), error.what()});
+      done_s_ = end_s;
     }
   }
 
@@ -294,6 +296,7 @@ class MatmulLadder final : public Experiment {
   std::vector<Device> devices_;
   double expected_s_ = 0;         // of all devices, kernels and sizes
   double done_s_ = 0;             // the part of it whose sizes are done
+  std::size_t skipped_ = 0;       // devices
   std::set<std::string> failed_;  // "vector on cuda:0"
 };
 

@@ -45,22 +45,23 @@ void StepTimes::add(const StepDone& step) {
 Timing StepTimes::timing() const {
   std::vector<double> sorted = seconds_;
   Timing timing = summarise(sorted);
-  timing.unstable = median_spread(sorted) > kStableSpread || rounds_differ(timing.median_s);
+  timing.unstable = median_spread(sorted) > kStableSpread || rounds_differ();
   return timing;
 }
 
-bool StepTimes::rounds_differ(double median_s) const {
-  double fastest = median_s, slowest = median_s;
+bool StepTimes::rounds_differ() const {
+  constexpr std::size_t kLeastSteps = 5;  // whose median is more than that of a few slow steps
+  std::vector<double> medians;
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     const std::size_t end = r + 1 < rounds_.size() ? rounds_[r + 1] : seconds_.size();
-    if (rounds_[r] == end) continue;
+    if (end - rounds_[r] < kLeastSteps) continue;
     std::vector<double> steps(seconds_.begin() + static_cast<std::ptrdiff_t>(rounds_[r]),
                               seconds_.begin() + static_cast<std::ptrdiff_t>(end));
-    const double round_s = summarise(steps).median_s;
-    fastest = std::min(fastest, round_s);
-    slowest = std::max(slowest, round_s);
+    medians.push_back(summarise(steps).median_s);
   }
-  return slowest - fastest > 2 * kStableSpread * median_s;
+  if (medians.size() < 2) return false;
+  const Timing rounds = summarise(medians);
+  return rounds.p90_s - rounds.p10_s > 2 * kStableSpread * rounds.median_s;
 }
 
 ScalingRuns::ScalingRuns(const StartScaling& request, const Dataset& data,

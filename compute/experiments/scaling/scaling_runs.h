@@ -21,14 +21,14 @@ class StepTimes {
   void begin_round() { rounds_.push_back(seconds_.size()); }
   void add(const StepDone& step);
   std::size_t size() const { return seconds_.size(); }
-  // Unstable if the median's spread exceeds 5 %, or if the medians of the rounds lie further apart
-  // than twice that: steps of a round share the state of the machine.
+  // Unstable if the median's spread exceeds 5 %, or if the medians of the rounds differ by more
+  // than twice that, p10 to p90: steps of a round share the state of the machine.
   Timing timing() const;
   // Medians over the steps of the means over the devices.
   StepSplit split() const { return median_split(splits_); }
 
  private:
-  bool rounds_differ(double median_s) const;
+  bool rounds_differ() const;
 
   std::vector<double> seconds_;
   std::vector<std::size_t> rounds_;  // the first step of each

@@ -54,7 +54,7 @@ std::vector<std::int64_t> sizes_of(const StartTransfers& request) {
   return sizes;
 }
 
-// GPUs that nobody named and that cannot be used are skipped.
+// Where no device was asked for, GPUs that cannot be used now are skipped.
 std::vector<Device> devices_of(const std::vector<Device>& asked, Machine& machine,
                                std::vector<Skipped>& skipped) {
   if (asked.empty()) {

@@ -64,8 +64,8 @@ struct Grid {
 // or busy. The tiles are those of C.
 Grid grid_of_parts(const ThreadPool* pool, double flop, std::int64_t row_tiles,
                    std::int64_t col_tiles);
-// Returns `pool`, or null where handing out parts of the product takes longer than the threads
-// save. A multiply-add instruction of the kernels adds `terms_at_once` terms.
+// Returns `pool`, or null where the threads save less than one and a half times what handing out
+// parts of the product costs. A multiply-add instruction of the kernels adds `terms_at_once` terms.
 template <typename T>
 ThreadPool* pool_if_it_pays(ThreadPool* pool, const Operands<T>& op, int terms_at_once);
 // Works on the pool's threads, or as thread 0 on the caller if `pool` is null.

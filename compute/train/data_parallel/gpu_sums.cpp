@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/core/backoff.h"
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/core/monotonic_clock.h"
@@ -164,17 +165,34 @@ GpuSums::GpuSums(std::span<const GpuArray> arrays) {
 
 GpuSums::~GpuSums() = default;
 
-void GpuSums::wait() noexcept {
-  constexpr double kLongest_s = 5;
-  const double begin_s = monotonic_s();
-  for (const Member& member : members_) {
+bool GpuSums::wait() noexcept {
+  constexpr double kLongestAfterLoss_s = 5;
+  bool lost = false;
+  const auto attempt = [&lost](const auto& call) {
     try {
-      const std::unique_ptr<GpuEvent> end = member.gpu->make_event();
-      end->record(*member.stream);
-      for (Backoff backoff; !end->done() && monotonic_s() - begin_s < kLongest_s;) backoff.pause();
-    } catch (const Error&) {
-      continue;  // a lost GPU has no work left
+      call();
+    } catch (const Error&) {  // a lost GPU has no work left
+      lost = true;
     }
+  };
+  std::vector<std::unique_ptr<GpuEvent>> ends(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    attempt([&] {
+      auto end = members_[i].gpu->make_event();
+      end->record(*members_[i].stream);
+      ends[i] = std::move(end);
+    });
+  }
+  double unlimited_until_s = monotonic_s();
+  for (Backoff backoff;; backoff.pause()) {
+    for (std::unique_ptr<GpuEvent>& end : ends) {
+      bool over = true;
+      if (end != nullptr) attempt([&] { over = end->done(); });
+      if (over) end = nullptr;
+    }
+    if (std::ranges::none_of(ends, [](const auto& end) { return end != nullptr; })) return true;
+    if (!lost) unlimited_until_s = monotonic_s();
+    if (monotonic_s() - unlimited_until_s > kLongestAfterLoss_s) return false;
   }
 }
 

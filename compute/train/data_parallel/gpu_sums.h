@@ -45,9 +45,9 @@ class GpuSums {
   virtual void abandon() noexcept {}
 
  protected:
-  // Waits for all streams, but not without end: one of them may wait for a GPU that is lost.
-  // Ignores lost GPUs.
-  void wait() noexcept;
+  // Waits for all streams, but not without end once a GPU is lost: another may wait for it. Returns
+  // whether all have ended; lost GPUs have.
+  bool wait() noexcept;
 
  private:
   class PeerAccess;

@@ -35,7 +35,7 @@ NcclSums::NcclSums(const nccl::Library& library, std::span<const GpuArray> array
 }
 
 NcclSums::~NcclSums() {
-  wait();
+  if (!wait()) abandon();
   for (const nccl::Communicator one : communicators_) nccl_.comm_destroy(one);
 }
 

@@ -51,6 +51,41 @@ TEST(MovableThread, MovesToTheCallersCoreAndBack) {
   EXPECT_EQ(places, (std::vector<std::vector<int>>{{cores[1]}, {cores[0]}, {cores[1]}}));
 }
 
+TEST(MovableThread, IsReadyUnlessItSleeps) {
+  MovableThread own;
+  own.attach();
+  EXPECT_TRUE(own.is_ready());
+  MovableThread sleeper;
+  std::latch attached(1), over(1);
+  std::thread thread([&] {
+    sleeper.attach();
+    attached.count_down();
+    over.wait();
+  });
+  attached.wait();
+  while (sleeper.is_ready()) std::this_thread::yield();
+  over.count_down();
+  thread.join();
+}
+
+TEST(MovableThread, IsMovedByOneObjectAtATime) {
+  const std::vector<int> cores = thread_affinity();
+  MovableThread first, second;
+  first.attach();
+  second.attach();
+  first.move_here();
+  second.move_here();
+  EXPECT_TRUE(first.moved());
+  EXPECT_FALSE(second.moved());
+  second.move_back();
+  first.move_back();
+  EXPECT_EQ(thread_affinity(), cores);
+  second.move_here();
+  EXPECT_TRUE(second.moved());
+  second.move_back();
+  EXPECT_EQ(thread_affinity(), cores);
+}
+
 TEST(MovableThread, IsNotMovedBeforeItIsKnown) {
   const std::vector<int> cores = thread_affinity();
   MovableThread unknown;

@@ -19,10 +19,10 @@ namespace lab::test {
 
 // Faults to inject into subsequent calls. An operation is named after its virtual function.
 struct FakeFaults {
-  std::string fails;    // this operation throws Error(Cuda) once
-  std::string loses;    // this operation loses the context
-  int loses_after = 0;  // calls of `loses` that succeed first
-  bool unavailable = false;  // another process has the GPU for itself
+  std::string fails;         // this operation throws Error(Cuda) once
+  std::string loses;         // this operation loses the context
+  int loses_after = 0;       // calls of `loses` that succeed first
+  bool unavailable = false;  // another process uses the GPU exclusively
   bool no_pinned_memory = false;
   bool no_peer_access = false;
   bool short_copies = false;   // the last byte is not copied

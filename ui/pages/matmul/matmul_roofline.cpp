@@ -102,10 +102,12 @@ std::string traffic_text(const BandwidthCeiling& b, int threads) {
   const std::string size = format_bytes(b.working_set_bytes), caches = format_bytes(b.cache_bytes);
   const bool cached = b.cache_bytes > 0;
   if (b.copied) {
-    return cached ? trf("A kernel copies half of {} to the other half, with caches of {}; bytes "
+    return cached ? trf("A kernel or the copy engine copies half of {} to the other half, with "
+                        "caches of {}; bytes "
                         "read and written both count",
                         size, caches)
-                  : trf("A kernel copies half of {} to the other half, far more than the caches "
+                  : trf("A kernel or the copy engine copies half of {} to the other half, far more "
+                        "than the caches "
                         "can hold; bytes read and written both count",
                         size);
   }

@@ -257,7 +257,7 @@ std::string rough_sentence(const ScalingResults& results, ScalingMode mode) {
         percent(results.others));
   }
   if (!curve.is_unsteady(at)) return "";
-  return trf("The run was unsteady: {}. Measure more steps.",
+  return trf("The run was unsteady: {}. Measure more rounds, when the machine is quiet.",
              steps_took(best->step.unstable ? *best : *one));
 }
 

@@ -267,13 +267,13 @@ TEST_F(TransferOnGpu, SkipsPinnedCasesWithoutPinnedMemory) {
   expect_all_given_back();
 }
 
-TEST_F(TransferOnGpu, SkipsAGpuThatAnotherProcessHasForItself) {
+TEST_F(TransferOnGpu, SkipsAGpuThatAnotherProcessUsesExclusively) {
   fake->gpu(0).faults.unavailable = true;
   StartTransfers all = request({}, {});
   all.ops = {TransferOp::Copy};
   all.sizes_bytes = {64 * kKiB};
   run(all);
-  EXPECT_NE(reason("cuda:0").find("another process has the GPU for itself"), std::string::npos);
+  EXPECT_NE(reason("cuda:0").find("another process uses the GPU exclusively"), std::string::npos);
   const auto skipped = probe.all<Skipped>();
   EXPECT_EQ(std::ranges::count(skipped, "cuda:0", &Skipped::what), 1);
   bool other = false;

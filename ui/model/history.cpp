@@ -33,11 +33,11 @@ void DeviceHistory::add(const DeviceTelemetry& reading, std::int64_t memory_byte
   const auto& available = reading.memory_available_bytes;
   const auto used_bytes = static_cast<double>(
       std::max<std::int64_t>(0, memory_bytes - available.value_or(memory_bytes)));
-  Curves::add(reading.t_s, {.utilisation = reading.utilisation.value_or(kNoValue),
-                            .memory_used_bytes =
-                                memory_bytes > 0 && available ? used_bytes : kNoValue,
-                            .clock_mhz = reading.clock_mhz.value_or(kNoValue),
-                            .temperature_c = reading.temperature_c.value_or(kNoValue)});
+  Curves::add(reading.t_s,
+              {.utilisation = reading.utilisation.value_or(kNoValue),
+               .memory_used_bytes = memory_bytes > 0 && available ? used_bytes : kNoValue,
+               .clock_mhz = reading.clock_mhz.value_or(kNoValue),
+               .temperature_c = reading.temperature_c.value_or(kNoValue)});
 }
 
 void GpuHistory::add(const GpuTelemetry& reading) {

@@ -93,7 +93,8 @@ void MatmulCase::time_all(const ProgressFunction& progress) {
   const double least_s = measure_options(settings_.budget_s).min_time_s;
   const auto finished = [](const Verified& c) { return c.measurement->done(); };
   for (int turn = 0; !std::all_of(verified_.begin(), verified_.end(), finished); ++turn) {
-    const double slice_s = turn <= kShortTurns ? least_s / kShortTurns : settings_.budget_s / kTurns;
+    const double slice_s =
+        turn <= kShortTurns ? least_s / kShortTurns : settings_.budget_s / kTurns;
     for (Verified& c : verified_) {
       if (c.measurement->done()) continue;
       time_slice(c, slice_s, [&] { progress(share_done(), c.rung.name); });

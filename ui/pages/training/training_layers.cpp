@@ -259,12 +259,13 @@ std::string comparison_sentence(const TrainingProfile& profile) {
   const double lab_s = lab.median_s, library_s = library.median_s;
   const std::string lab_step = format_seconds(lab_s), library_step = format_seconds(library_s);
   // One is faster if nine of ten of its steps are faster than nine of ten of the other's.
-  const bool clear = lab.n > 1 && library.n > 1 &&
-                     (lab.p90_s < library.p10_s || library.p90_s < lab.p10_s);
+  const bool clear =
+      lab.n > 1 && library.n > 1 && (lab.p90_s < library.p10_s || library.p90_s < lab.p10_s);
   if (!clear) {
-    return trf("A step takes {} with the lab's kernels and {} with the library's; the steps vary too "
-               "much, or are too few, to say which is faster.",
-               lab_step, library_step);
+    return trf(
+        "A step takes {} with the lab's kernels and {} with the library's; the steps vary too "
+        "much, or are too few, to say which is faster.",
+        lab_step, library_step);
   }
   return lab_s <= library_s ? trf("A step takes {} with the lab's kernels and {} with the "
                                   "library's: the lab is {:.2f} times as fast.",

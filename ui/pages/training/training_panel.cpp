@@ -78,13 +78,12 @@ TrainingFigure accuracy_figure(const char* path, const char* name, const EpochCo
 TrainingFigure speed_figure(const Panel& p, const TrainingRun& run) {
   const StepColumns& steps = run.steps();
   const bool ended = running_training(p) != &run;
-  TrainingFigure figure{
-      "training/figure/speed", ended ? tr("images/s, median step") : tr("images/s, smoothed"),
-      "N/A",
-      run.timed()
-          ? tr("Training images per second of step time, which includes the gathering of each batch "
-               "but no evaluation.")
-          : tr(kEmulatedGpu)};
+  TrainingFigure figure{"training/figure/speed",
+                        ended ? tr("images/s, median step") : tr("images/s, smoothed"), "N/A",
+                        run.timed() ? tr("Training images per second of step time, which includes "
+                                         "the gathering of each batch "
+                                         "but no evaluation.")
+                                    : tr(kEmulatedGpu)};
   if (!run.timed() || steps.size() == 0) return figure;
   if (!ended) {
     figure.value = format_si(steps.images_per_s_smooth.back(), "");

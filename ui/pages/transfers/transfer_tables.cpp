@@ -427,9 +427,9 @@ void transfer_cost(const Panel& p, const TransferResults& results) {
   }
   for (const TransferPayoff& payoff : results.payoffs) {
     say(describe(payoff));
-    hint(p.ui,
-         tr("Assumes one copy each way and passes that cost as much as a copy on each side. The time "
-            "to queue work on the GPU, some microseconds per pass, is not counted."));
+    hint(p.ui, tr("Assumes one copy each way and passes that cost as much as a copy on each side. "
+                  "The time "
+                  "to queue work on the GPU, some microseconds per pass, is not counted."));
   }
 }
 

@@ -96,7 +96,9 @@ void withhold_slow_cache(MeasuredBandwidths& now) {
 const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::stop_token& stop) {
   std::optional<MeasuredBandwidths>& known = device.bandwidths();
   // Memory may have been missing because too little of it was free.
-  if (known && settled(*known) && std::ranges::any_of(known->levels, is_memory)) return *known;
+  const bool may_gain =
+      known && !known->missing.empty() && std::ranges::none_of(known->levels, is_memory);
+  if (known && settled(*known) && !may_gain) return *known;
   const std::int64_t cache = device.gpu()->facts().l2_bytes;
   MeasuredBandwidths now;
   if (cache > 0) {

@@ -34,7 +34,8 @@ struct FakeFaults {
 struct FakeCosts {
   double call_s = 2e-6;
   double link_bytes_per_s = 50e9;
-  double memory_bytes_per_s = 4e12, l2_bytes_per_s = 8e12;
+  double memory_bytes_per_s = 4e12;
+  double l2_bytes_per_s = 0;  // if not 0: of arrays that fit into L2 together
   double hop_s = 500e-9;
   double flop_per_s = 4e13, peak_flop_per_s = 5e13;  // achieved by products, and the peak
 };

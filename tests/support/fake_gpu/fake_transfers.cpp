@@ -44,7 +44,8 @@ void FakeTransfers::copy_by_kernel(std::uint32_t* to, const std::uint32_t* from,
   gpu_.enter("copy_by_kernel");
   gpu_.move_bytes(to, from, 4 * words);
   FakeCosts costs = gpu_.costs;
-  if (8 * words <= gpu_.facts().l2_bytes) costs.memory_bytes_per_s = costs.l2_bytes_per_s;
+  if (costs.l2_bytes_per_s > 0 && 8 * words <= gpu_.facts().l2_bytes)
+    costs.memory_bytes_per_s = costs.l2_bytes_per_s;
   spend(stream, seconds_of(words, 2.0 * sharers, costs));
 }
 

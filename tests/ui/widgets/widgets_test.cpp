@@ -42,6 +42,7 @@ TEST_P(WidgetsTest, DisabledButtonIgnoresClicksAndExplains) {
         button(b.ui, "run", "Run", {.enabled = false, .hint = "No device is chosen."}) ? 1 : 0;
   };
   b.frame(draw);
+  b.click("run", draw);
   EXPECT_EQ(clicks, 0);
   EXPECT_FALSE(b.find("run")->enabled);
   b.rest(draw);

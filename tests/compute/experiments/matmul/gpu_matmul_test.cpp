@@ -140,6 +140,7 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
   probe.machine.at(gpu(0)).bandwidths().reset();
   fake->gpu(0).set_l2_bytes(2 * kMiB);
   fake->gpu(0).costs.call_s = 1e-8;
+  fake->gpu(0).costs.l2_bytes_per_s = 8e12;
   run(request({"async"}));
   const auto measured = probe.all<CeilingsMeasured>();
   ASSERT_EQ(measured.size(), 1U);
@@ -161,6 +162,7 @@ TEST_F(MatmulOnGpu, MeasuresTheBandwidthsOnce) {
 TEST_F(MatmulOnGpu, WithholdsACacheThatIsNoFasterThanMemory) {
   probe.machine.at(gpu(0)).bandwidths().reset();
   fake->gpu(0).set_l2_bytes(2 * kMiB);  // copying 256 KiB takes less time than a call
+  fake->gpu(0).costs.l2_bytes_per_s = 8e12;
   run(request({"async"}));
   const auto measured = probe.all<CeilingsMeasured>();
   ASSERT_EQ(measured.size(), 1U);

@@ -69,16 +69,17 @@ void MatmulReference::expect_all(const Args& args, const std::function<bool()>& 
 
 template <class Args>
 void MatmulReference::expect(const Args& args, std::int64_t row, std::int64_t col) {
-  double value = 0;
-  double magnitude = 0;
+  double value = 0, magnitude = 0, squares = 0;
   for (std::int64_t p = 0; p < args.k; ++p) {
     const double term = value_of(args.a[row * args.lda + p]) * value_of(args.b[p * args.ldb + col]);
     value += term;
     magnitude += std::abs(term);
+    squares += term * term;
   }
   const double rounded = rounding_.factor * (2 + rounding_.factor);  // of a product of two operands
   const double terms = rounding_.sums * gamma(args.k);
-  expected_.push_back({row, col, value, (rounded + terms + rounded * terms) * magnitude});
+  expected_.push_back(
+      {row, col, value, (rounded + terms + rounded * terms) * magnitude, std::sqrt(squares)});
 }
 
 template <class Args>
@@ -102,7 +103,28 @@ MatmulCheck MatmulReference::check(const Args& args) const {
     const double share = e.bound > 0 ? error / e.bound : std::numeric_limits<double>::infinity();
     if (share > result.max_error) result = {share <= 1, share, e.row, e.col};
   }
+  result.typical_error = typical_error(args);
+  result.ok = result.ok && result.typical_error <= 1;
   return result;
+}
+
+template <class Args>
+double MatmulReference::typical_error(const Args& args) const {
+  constexpr double kMostOfUnit = 1.6;  // 0.4 is usual
+  constexpr std::int64_t kFewestTerms = 64, kFewestElements = 64;
+  if (rounding_.factor > 0 || rounding_.sums > 1) return 0;
+  if (args.k < kFewestTerms || elements() < kFewestElements) return 0;
+  double squares = 0;
+  std::int64_t count = 0;
+  for (const Expected& e : expected_) {
+    if (e.deviation == 0) continue;
+    const double error = (args.c[e.row * args.ldc + e.col] - e.value) / e.deviation;
+    squares += error * error;
+    ++count;
+  }
+  if (count == 0) return 0;
+  const double explained = kMostOfUnit * kUnitRoundoff * std::sqrt(static_cast<double>(args.k));
+  return std::sqrt(squares / static_cast<double>(count)) / explained;
 }
 
 template void MatmulReference::poison(const GemmArgs&);

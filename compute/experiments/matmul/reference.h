@@ -13,6 +13,9 @@ struct MatmulCheck {
   bool ok = false;
   double max_error = 0;           // largest |C - reference| over check()'s bound; <= 1 when ok
   std::int64_t row = 0, col = 0;  // its position
+  // Root mean square of C - reference over what FP32 sums of numbers with random signs explain; <=
+  // 1 when ok. 0 where it is not known.
+  double typical_error = 0;
 };
 
 // Rounding error beyond FP32 sums rounded to nearest.
@@ -38,7 +41,11 @@ class MatmulReference {
 
   // Compares C: every element must be finite, and every expected element within the bound
   // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3), plus the error that
-  // `rounding` adds for operands and sums.
+  // `rounding` adds for operands and sums. That bound grows with K faster than errors do, and from
+  // K = 256 on it would hide operands rounded to tf32. Where `rounding` allows no more than FP32,
+  // the root mean square of the errors is therefore compared too: with terms of random signs it is
+  // about 0.4*u*sqrt(K)*sqrt(sum of squared terms), and four times that bound is an error. A and B
+  // must be such (Higham and Mary 2019, SIAM J. Sci. Comput. 41).
   template <class Args>
   MatmulCheck check(const Args& args) const;
 
@@ -49,11 +56,14 @@ class MatmulReference {
     std::int64_t row, col;
     double value;
     double bound;
+    double deviation;  // of the value, if the signs of its terms were random
   };
   template <class Args>
   void expect_all(const Args& args, const std::function<bool()>& cancelled);
   template <class Args>
   void expect(const Args& args, std::int64_t row, std::int64_t col);
+  template <class Args>
+  double typical_error(const Args& args) const;
   const MatmulRounding rounding_;
   std::vector<Expected> expected_;
 };

@@ -53,6 +53,38 @@ TEST(MatmulReference, SamplesLargeProductsIncludingCorners) {
   EXPECT_FALSE(reference.check(s.args).ok);
 }
 
+// With 1024 terms such errors stay within the bound of the worst case.
+TEST(MatmulReference, DetectsRoundedOperands) {
+  for (const std::int64_t k : {64, 300, 1024}) {
+    SCOPED_TRACE(k);
+    const std::int64_t n = 24;
+    std::vector<float> a = test::uniform_values(n * k, 1), b = test::uniform_values(k * n, 2),
+                       c(n * n);
+    const GemmArgs args{.m = n,
+                        .n = n,
+                        .k = k,
+                        .a = a.data(),
+                        .lda = k,
+                        .b = b.data(),
+                        .ldb = n,
+                        .c = c.data(),
+                        .ldc = n};
+    const MatmulReference reference(args, {});
+    ThreadPool pool({0});
+    gemm(args, pool);
+    EXPECT_TRUE(reference.check(args).ok);
+    EXPECT_LT(reference.check(args).typical_error, 0.5);
+    for (std::vector<float>* operand : {&a, &b}) {
+      for (float& x : *operand) x = std::ldexp(std::round(std::ldexp(x, 11)), -11);  // about tf32
+    }
+    gemm(args, pool);
+    const MatmulCheck check = reference.check(args);
+    EXPECT_FALSE(check.ok);
+    EXPECT_GT(check.typical_error, 5);
+    EXPECT_EQ(check.max_error <= 1, k == 1024) << check.max_error;
+  }
+}
+
 TEST(MatmulReference, DetectsAnUnwrittenElement) {
   Square s(200);
   const MatmulReference reference(s.args, {});

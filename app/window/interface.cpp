@@ -103,6 +103,10 @@ void Interface::take_user_input() {
 #endif
 }
 
+bool Interface::input_pending() {
+  return window_.latch().pending() || ui::input_queued();
+}
+
 void Interface::end_frame() {
   ImGui::Render();
   fonts_.forget_cut_texts();

@@ -35,7 +35,7 @@ class Interface {
 
   ui::Ui& ui() { return ui_; }
   // The user's input is not yet used up: further frames are needed.
-  bool input_pending() { return window_.latch().pending(); }
+  bool input_pending();
 
  private:
   void rebuild_fonts();

@@ -87,6 +87,10 @@ void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down) {
   if (which.alt) io.AddKeyEvent(ImGuiMod_Alt, down);
 }
 
+bool input_queued() {
+  return !GImGui->InputEventsQueue.empty();
+}
+
 void map_keys([[maybe_unused]] ImGuiIO& io) {}
 
 #else
@@ -123,6 +127,10 @@ void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down) {
   io.KeyCtrl = which.ctrl && down;
   io.KeyShift = which.shift && down;
   io.KeyAlt = which.alt && down;
+}
+
+bool input_queued() {
+  return false;
 }
 
 void map_keys(ImGuiIO& io) {

@@ -33,6 +33,10 @@ void send_wheel(ImGuiIO& io, float notches);
 void send_key(ImGuiIO& io, int key, bool down);
 void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down);
 
+// Whether events wait for a later frame: from release 1.87 on a frame takes one change of a key or
+// button only.
+bool input_queued();
+
 // Registers the keys that ImGui uses itself, for contexts without a backend that does so.
 void map_keys(ImGuiIO& io);
 

@@ -588,10 +588,12 @@ bool JobSummary::timed() const {
 std::string json_done(double seconds, const JobSummary& summary) {
   Json json{{"type", "done"}, {"seconds", seconds}};
   if (summary.others) json["others_share"] = *summary.others;
-  if (summary.matmul && !summary.matmul->together) {
-    json["cache"] = to_string(summary.matmul->cache);
+  if (summary.matmul) {
     json["budget_s"] = summary.matmul->budget_s;
-    json["seed"] = summary.matmul->seed;
+    if (!summary.matmul->together) {
+      json["cache"] = to_string(summary.matmul->cache);
+      json["seed"] = summary.matmul->seed;
+    }
   }
   if (summary.transfers) {
     json["cache"] = to_string(summary.transfers->cache);

@@ -368,12 +368,14 @@ def case_matmul(program, home):
 
 def case_together(program, home):
     """Products on two devices at once: a sample per device and size, and a speed-up per size."""
-    found = json_of(program, home, "matmul", "--together", "--sizes", "64,96", *TWO_DEVICES, *SHORT)
+    found = json_of(program, home, "matmul", "--together", "--sizes", "64,300", *TWO_DEVICES, *SHORT)
     follow_all("matmul", found, "together matmul sample.together", "matmul done.together[].speedup")
-    samples = [(one["device"], one["n"]) for one in found if one["type"] == "sample"]
-    check(samples == [(d, n) for n in (64, 96) for d in ("cpu:0", "cpu:1")], f"{samples}")
+    samples = [one for one in found if one["type"] == "sample"]
+    measured = [(one["device"], one["n"]) for one in samples]
+    check(measured == [(d, n) for n in (64, 300) for d in ("cpu:0", "cpu:1")], f"{measured}")
+    check(all(one["verified"] for one in samples), f"{samples}")
     speedups = found[-1]["together"]
-    check([one["n"] for one in speedups] == [64, 96], f"{speedups}")
+    check([one["n"] for one in speedups] == [64, 300], f"{speedups}")
     check(all(abs(one["in_sequence_s"] / one["at_once_s"] - one["speedup"]) < 1e-3
               for one in speedups), f"{speedups}")
     error = json_of(program, home, "matmul", "--together", status=1)[-1]

@@ -77,6 +77,18 @@ bool is_memory(const BandwidthCeiling& level) {
   return level.cache_bytes == 0;
 }
 
+// Keeps levels that had memory enough only before.
+void keep_missing(MeasuredBandwidths& now, const MeasuredBandwidths& before) {
+  for (const BandwidthCeiling& old : before.levels) {
+    if (std::ranges::find(now.levels, old.name, &BandwidthCeiling::name) != now.levels.end())
+      continue;
+    std::erase_if(now.missing, [&](const MissingCeiling& one) { return one.name == old.name; });
+    now.levels.push_back(old);
+  }
+  std::stable_partition(now.levels.begin(), now.levels.end(),
+                        [](const BandwidthCeiling& level) { return !is_memory(level); });
+}
+
 // The time of a copy within L2 is mostly that of its start where L2 is small, and then no ceiling.
 void withhold_slow_cache(MeasuredBandwidths& now) {
   const auto memory = std::ranges::find_if(now.levels, is_memory);
@@ -108,7 +120,10 @@ const MeasuredBandwidths& gpu_bandwidths_of(DeviceContext& device, const std::st
   }
   const std::int64_t full = kCachesFull * (cache > 0 ? cache : kAssumedCache_bytes);
   add_level(now, device, {LAB_TEXT("memory"), full, 0}, stop);
-  if (known) keep_faster(now, *known);
+  if (known) {
+    keep_faster(now, *known);
+    keep_missing(now, *known);
+  }
   withhold_slow_cache(now);
   return known.emplace(std::move(now));
 }

@@ -114,15 +114,17 @@ double MatmulReference::typical_error(const Args& args) const {
   constexpr std::int64_t kFewestTerms = 64, kFewestElements = 64;
   if (rounding_.factor > 0 || rounding_.sums > 1) return 0;
   if (args.k < kFewestTerms || elements() < kFewestElements) return 0;
-  double squares = 0;
+  constexpr double kMostVariance = 4;  // about 1 if signs are random, K of equal signs
+  double squares = 0, values = 0;
   std::int64_t count = 0;
   for (const Expected& e : expected_) {
     if (e.deviation == 0) continue;
     const double error = (args.c[e.row * args.ldc + e.col] - e.value) / e.deviation;
     squares += error * error;
+    values += e.value * e.value / (e.deviation * e.deviation);
     ++count;
   }
-  if (count == 0) return 0;
+  if (count == 0 || values > kMostVariance * static_cast<double>(count)) return 0;
   const double explained = kMostOfUnit * kUnitRoundoff * std::sqrt(static_cast<double>(args.k));
   return std::sqrt(squares / static_cast<double>(count)) / explained;
 }

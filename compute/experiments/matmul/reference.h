@@ -42,10 +42,11 @@ class MatmulReference {
   // Compares C: every element must be finite, and every expected element within the bound
   // gamma_K*(|A||B|), gamma_K = K*u/(1-K*u), u = 2^-24 (Higham 2002, ch. 3), plus the error that
   // `rounding` adds for operands and sums. That bound grows with K faster than errors do, and from
-  // K = 256 on it would hide operands rounded to tf32. Where `rounding` allows no more than FP32,
-  // the root mean square of the errors is therefore compared too: with terms of random signs it is
-  // about 0.4*u*sqrt(K)*sqrt(sum of squared terms), and four times that bound is an error. A and B
-  // must be such (Higham and Mary 2019, SIAM J. Sci. Comput. 41).
+  // some hundred terms on it would hide operands rounded to tf32. Where `rounding` allows no more
+  // than FP32, the root mean square of the errors is therefore compared too: with terms of random
+  // signs it is about 0.4*u*sqrt(K)*sqrt(sum of squared terms), and four times that is an error
+  // (Higham and Mary 2019, SIAM J. Sci. Comput. 41). Errors of terms that mostly have one sign grow
+  // faster and are compared with the bound only.
   template <class Args>
   MatmulCheck check(const Args& args) const;
 

@@ -29,6 +29,7 @@ class PeerSums final : public GpuSums {
   PeerSums(std::span<const GpuArray> arrays, std::int64_t longest);
   ~PeerSums() override { wait(); }
   void queue(std::int64_t begin, std::int64_t end) override;
+  void abandon() noexcept override { limit_wait(); }  // of a copy that hangs
 
  private:
   // A member's values of other members' pieces, and events in its stream.
@@ -166,13 +167,13 @@ GpuSums::GpuSums(std::span<const GpuArray> arrays) {
 GpuSums::~GpuSums() = default;
 
 bool GpuSums::wait() noexcept {
-  constexpr double kLongestAfterLoss_s = 5;
-  bool lost = false;
-  const auto attempt = [&lost](const auto& call) {
+  constexpr double kLongest_s = 5;  // if limited
+  bool limited = wait_is_limited_;
+  const auto attempt = [&limited](const auto& call) {
     try {
       call();
     } catch (const Error&) {  // a lost GPU has no work left
-      lost = true;
+      limited = true;
     }
   };
   std::vector<std::unique_ptr<GpuEvent>> ends(members_.size());
@@ -191,8 +192,8 @@ bool GpuSums::wait() noexcept {
       if (over) end = nullptr;
     }
     if (std::ranges::none_of(ends, [](const auto& end) { return end != nullptr; })) return true;
-    if (!lost) unlimited_until_s = monotonic_s();
-    if (monotonic_s() - unlimited_until_s > kLongestAfterLoss_s) return false;
+    if (!limited) unlimited_until_s = monotonic_s();
+    if (monotonic_s() - unlimited_until_s > kLongest_s) return false;
   }
 }
 

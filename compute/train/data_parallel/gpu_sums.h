@@ -45,15 +45,17 @@ class GpuSums {
   virtual void abandon() noexcept {}
 
  protected:
-  // Waits for all streams, but not without end once a GPU is lost: another may wait for it. Returns
-  // whether all have ended; lost GPUs have.
+  // Waits for all streams; not without end once a GPU is lost, for which another may wait, or after
+  // limit_wait(). Returns whether all have ended; lost GPUs have.
   bool wait() noexcept;
+  void limit_wait() noexcept { wait_is_limited_ = true; }
 
  private:
   class PeerAccess;
 
   std::vector<Member> members_;
   std::unique_ptr<PeerAccess> access_;
+  bool wait_is_limited_ = false;
 };
 
 // Reduce-scatter and all-gather by copies between the GPUs: each GPU adds one piece of the range in

@@ -85,6 +85,29 @@ TEST(MatmulReference, DetectsRoundedOperands) {
   }
 }
 
+TEST(MatmulReference, TakesTermsOfOneSign) {
+  const std::int64_t n = 16, k = 1024;
+  std::vector<float> a = test::uniform_values(n * k, 1), b = test::uniform_values(k * n, 2),
+                     c(n * n);
+  for (std::vector<float>* operand : {&a, &b}) {
+    for (float& x : *operand) x = std::abs(x);
+  }
+  const GemmArgs args{.m = n,
+                      .n = n,
+                      .k = k,
+                      .a = a.data(),
+                      .lda = k,
+                      .b = b.data(),
+                      .ldb = n,
+                      .c = c.data(),
+                      .ldc = n};
+  ThreadPool pool({0});
+  gemm(args, pool);
+  const MatmulCheck check = MatmulReference(args, {}).check(args);
+  EXPECT_TRUE(check.ok) << check.max_error;
+  EXPECT_EQ(check.typical_error, 0) << "their errors grow faster";
+}
+
 TEST(MatmulReference, DetectsAnUnwrittenElement) {
   Square s(200);
   const MatmulReference reference(s.args, {});

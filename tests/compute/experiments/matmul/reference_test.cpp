@@ -11,18 +11,24 @@
 namespace lab {
 namespace {
 
-struct Square {
-  explicit Square(std::int64_t n)
-      : a(test::uniform_values(n * n, 1)), b(test::uniform_values(n * n, 2)), c(a.size()) {
-    args = {.m = n,
-            .n = n,
-            .k = n,
-            .a = a.data(),
-            .lda = n,
-            .b = b.data(),
-            .ldb = n,
-            .c = c.data(),
-            .ldc = n};
+// C = A*B with n rows and columns and k terms, of random numbers in [-1, 1).
+struct Product {
+  Product(std::int64_t n, std::int64_t k)
+      : a(test::uniform_values(n * k, 1)),
+        b(test::uniform_values(k * n, 2)),
+        c(static_cast<std::size_t>(n * n)),
+        args{.m = n,
+             .n = n,
+             .k = k,
+             .a = a.data(),
+             .lda = k,
+             .b = b.data(),
+             .ldb = n,
+             .c = c.data(),
+             .ldc = n} {
+    multiply();
+  }
+  void multiply() const {
     ThreadPool pool({0});
     gemm(args, pool);
   }
@@ -31,7 +37,7 @@ struct Square {
 };
 
 TEST(MatmulReference, ChecksSmallProductsInFull) {
-  Square s(40);
+  Product s(40, 40);
   const MatmulReference reference(s.args, {});
   EXPECT_EQ(reference.elements(), 1600);
   EXPECT_TRUE(reference.check(s.args).ok);
@@ -44,7 +50,7 @@ TEST(MatmulReference, ChecksSmallProductsInFull) {
 }
 
 TEST(MatmulReference, SamplesLargeProductsIncludingCorners) {
-  Square s(200);
+  Product s(200, 200);
   const MatmulReference reference(s.args, {});
   EXPECT_GT(reference.elements(), 1000);
   EXPECT_LT(reference.elements(), 3000);
@@ -57,28 +63,15 @@ TEST(MatmulReference, SamplesLargeProductsIncludingCorners) {
 TEST(MatmulReference, DetectsRoundedOperands) {
   for (const std::int64_t k : {64, 300, 1024}) {
     SCOPED_TRACE(k);
-    const std::int64_t n = 24;
-    std::vector<float> a = test::uniform_values(n * k, 1), b = test::uniform_values(k * n, 2),
-                       c(n * n);
-    const GemmArgs args{.m = n,
-                        .n = n,
-                        .k = k,
-                        .a = a.data(),
-                        .lda = k,
-                        .b = b.data(),
-                        .ldb = n,
-                        .c = c.data(),
-                        .ldc = n};
-    const MatmulReference reference(args, {});
-    ThreadPool pool({0});
-    gemm(args, pool);
-    EXPECT_TRUE(reference.check(args).ok);
-    EXPECT_LT(reference.check(args).typical_error, 0.5);
-    for (std::vector<float>* operand : {&a, &b}) {
+    Product s(24, k);
+    const MatmulReference reference(s.args, {});
+    EXPECT_TRUE(reference.check(s.args).ok);
+    EXPECT_LT(reference.check(s.args).typical_error, 0.5);
+    for (std::vector<float>* operand : {&s.a, &s.b}) {
       for (float& x : *operand) x = std::ldexp(std::round(std::ldexp(x, 11)), -11);  // about tf32
     }
-    gemm(args, pool);
-    const MatmulCheck check = reference.check(args);
+    s.multiply();
+    const MatmulCheck check = reference.check(s.args);
     EXPECT_FALSE(check.ok);
     EXPECT_GT(check.typical_error, 5);
     EXPECT_EQ(check.max_error <= 1, k == 1024) << check.max_error;
@@ -86,30 +79,18 @@ TEST(MatmulReference, DetectsRoundedOperands) {
 }
 
 TEST(MatmulReference, TakesTermsOfOneSign) {
-  const std::int64_t n = 16, k = 1024;
-  std::vector<float> a = test::uniform_values(n * k, 1), b = test::uniform_values(k * n, 2),
-                     c(n * n);
-  for (std::vector<float>* operand : {&a, &b}) {
+  Product s(16, 1024);
+  for (std::vector<float>* operand : {&s.a, &s.b}) {
     for (float& x : *operand) x = std::abs(x);
   }
-  const GemmArgs args{.m = n,
-                      .n = n,
-                      .k = k,
-                      .a = a.data(),
-                      .lda = k,
-                      .b = b.data(),
-                      .ldb = n,
-                      .c = c.data(),
-                      .ldc = n};
-  ThreadPool pool({0});
-  gemm(args, pool);
-  const MatmulCheck check = MatmulReference(args, {}).check(args);
+  s.multiply();
+  const MatmulCheck check = MatmulReference(s.args, {}).check(s.args);
   EXPECT_TRUE(check.ok) << check.max_error;
   EXPECT_EQ(check.typical_error, 0) << "their errors grow faster";
 }
 
 TEST(MatmulReference, DetectsAnUnwrittenElement) {
-  Square s(200);
+  Product s(200, 200);
   const MatmulReference reference(s.args, {});
   const std::vector<float> right = s.c;
   MatmulReference::poison(s.args);

@@ -21,7 +21,8 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json number(const Maybe<double>& value) {
+template <typename T>
+Json number(const Maybe<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
@@ -474,8 +475,7 @@ void add_telemetry(Json& json, const DeviceTelemetry& t) {
   json["core_utilisation"] = t.core_utilisation;
   json["clock_mhz"] = number(t.clock_mhz);
   json["temperature_c"] = number(t.temperature_c);
-  json["memory_available_bytes"] =
-      t.memory_available_bytes ? Json(*t.memory_available_bytes) : Json();
+  json["memory_available_bytes"] = number(t.memory_available_bytes);
   json["lab_used_bytes"] = t.lab_used_bytes;
   json["lab_peak_bytes"] = t.lab_peak_bytes;
   if (is_gpu(t.device)) {

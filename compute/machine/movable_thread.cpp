@@ -55,6 +55,7 @@ std::int64_t MovableThread::cpu_ns() const {
   return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
+// Without allocations, as all that a pool does between tasks.
 bool MovableThread::is_ready() const {
   char text[512];
   const auto end = fmt::format_to_n(text, sizeof text - 1, "/proc/self/task/{}/stat", id_).out;

@@ -17,7 +17,8 @@ endfunction()
 
 expect("")
 expect("" 11.8 13.0)
-expect("" 12.4 13.0)
+expect("" 12.3 13.0)
+expect("cuda-12.4/bin/nvcc" 12.3 12.4 13.0)
 expect("cuda-12.9/bin/nvcc" 12.4 12.8 12.9 13.0)
 expect("cuda-12.10/bin/nvcc" 12.9 12.10)
 

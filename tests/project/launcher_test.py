@@ -137,7 +137,7 @@ done""")
 
     def test_cuda_is_off_with_an_old_nvcc(self):
         self.plug_in("0000:01:00.0", "0x10de", "0x030200")
-        write_program(self.folder / "bin/nvcc", RELEASE.format("12.4"))
+        write_program(self.folder / "bin/nvcc", RELEASE.format("12.3"))
         self.assertEqual(self.configured(), [options("OFF")])
         write_program(self.folder / "cuda/cuda-12.10/bin/nvcc", RELEASE.format("12.10"))
         self.assertEqual(self.configured(), [options("ON")])

@@ -67,6 +67,9 @@ if(LAB_CCACHE_NVCC AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${LAB_CCACHE_NVCC})
 endif()
 enable_language(CUDA)
+# Where nvcc has a host compiler of its own, older than the C++ compiler, which links, these folders
+# would come first and have an older libstdc++.
+list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/")
 if(LAB_TESTS)  # which read the reports
   list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/report_registers)
 endif()

@@ -7,7 +7,7 @@ namespace lab {
 GpuBackendResult open_gpus() {
   GpuBackendResult offer;
   offer.reason =
-      tr("this build omits CUDA (LAB_CUDA=OFF, or no nvcc of CUDA 12.5 or later was found when it "
+      tr("this build omits CUDA (LAB_CUDA=OFF, or no nvcc of CUDA 12.4 or later was found when it "
          "was configured)");
   return offer;
 }

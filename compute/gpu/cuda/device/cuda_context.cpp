@@ -8,15 +8,23 @@
 
 namespace lab::cuda {
 
+namespace {
+
+// Named by headers from CUDA 12.8 on; a newer driver reports them to older runtimes as well.
+constexpr int kErrorContained = 226;
+constexpr int kErrorTensorMemoryLeak = 721;
+
+}  // namespace
+
 std::string describe(cudaError_t status) {
   return fmt::format("{} ({})", cudaGetErrorName(status), cudaGetErrorString(status));
 }
 
 bool ends_context(cudaError_t status) {
-  switch (status) {
+  switch (static_cast<int>(status)) {
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
+    case kErrorContained:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
     case cudaErrorContextIsDestroyed:
@@ -27,7 +35,7 @@ bool ends_context(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
-    case cudaErrorTensorMemoryLeak:
+    case kErrorTensorMemoryLeak:
     case cudaErrorMpsClientTerminated:
     case cudaErrorExternalDevice:
     case cudaErrorUnknown: return true;  // of a GPU that has left the bus

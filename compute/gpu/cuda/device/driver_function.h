@@ -11,8 +11,13 @@ template <class Function>
 Function driver_function(const char* name, unsigned version) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
   const auto status =
       cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result);
+#else  // returns the newest form of the function that this runtime knows
+  static_cast<void>(version);
+  const auto status = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#endif
   if (status != cudaSuccess || result != cudaDriverEntryPointSuccess) return nullptr;
   return reinterpret_cast<Function>(found);
 }

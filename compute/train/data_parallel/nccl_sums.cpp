@@ -1,5 +1,6 @@
 #include "compute/train/data_parallel/nccl_sums.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -34,8 +35,12 @@ NcclSums::NcclSums(const nccl::Library& library, std::span<const GpuArray> array
   communicators_ = std::move(made);
 }
 
+// ncclCommDestroy requires that all sums have completed, which those of a lost GPU never do.
 NcclSums::~NcclSums() {
-  if (!wait()) abandon();
+  const bool ended = wait();
+  const bool lost = std::ranges::any_of(
+      members(), [](const Member& member) { return !member.gpu->lost().empty(); });
+  if (!ended || lost) abandon();
   for (const nccl::Communicator one : communicators_) nccl_.comm_destroy(one);
 }
 

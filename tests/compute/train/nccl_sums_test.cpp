@@ -31,6 +31,11 @@ std::vector<GpuDevice*> gpus_of(Machine& machine, int count) {
   return gpus;
 }
 
+void lose_gpu(GpuDevice& gpu) {
+  std::byte nowhere{};
+  gpu.release(&nowhere, gpu.main_stream());
+}
+
 // One array on each emulated GPU, filled with the number of the GPU.
 struct NcclGroup {
   explicit NcclGroup(int gpus) : machine({.emulated_gpus = gpus}), nccl(gpus_of(machine, gpus)) {
@@ -151,6 +156,16 @@ TEST(NcclSums, StopAbortsThem) {
       stop.request_stop();
     });
     EXPECT_THROW(reducer.finish(0, stop.get_token()), Error);
+  }
+  EXPECT_EQ(group.nccl.aborted(), 2);
+}
+
+TEST(NcclSums, ALostGpuAbortsThem) {
+  NcclGroup group(2);
+  {
+    const auto sums = make_nccl_sums(group.nccl.library(), group.arrays);
+    sums->queue(0, kValues);
+    lose_gpu(*group.arrays[1].device->gpu());
   }
   EXPECT_EQ(group.nccl.aborted(), 2);
 }

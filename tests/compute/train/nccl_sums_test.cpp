@@ -1,8 +1,10 @@
 // Sums by a fake NCCL on emulated GPUs.
 #include "compute/train/data_parallel/nccl_sums.h"
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -168,6 +170,209 @@ TEST(NcclSums, ALostGpuAbortsThem) {
     lose_gpu(*group.arrays[1].device->gpu());
   }
   EXPECT_EQ(group.nccl.aborted(), 2);
+}
+
+// ---- The checks of the fake
+
+// Calls of the library by hand, for the two GPUs of a group.
+class NcclCalls : public testing::Test {
+ protected:
+  NcclCalls() {
+    constexpr std::array kOrdinals = {0, 1};
+    EXPECT_EQ(nccl_.comm_init_all(ranks_.data(), 2, kOrdinals.data()), nccl::kSuccess);
+    for (const GpuArray& array : group_.arrays) streams_.push_back(gpu_of(array).make_stream());
+  }
+  ~NcclCalls() override {
+    fake().fails.clear();
+    for (const nccl::Communicator one : ranks_) {
+      if (one != nullptr) nccl_.comm_abort(one);
+    }
+  }
+
+  static GpuDevice& gpu_of(const GpuArray& array) { return *array.device->gpu(); }
+  GpuDevice& gpu(std::size_t rank) { return gpu_of(group_.arrays[rank]); }
+  test::FakeNccl& fake() { return group_.nccl; }
+  float* values(std::size_t rank) const { return group_.arrays[rank].values; }
+
+  int add(std::size_t rank, const float* from, float* to, std::size_t count = kValues) {
+    return nccl_.all_reduce(from, to, count, nccl::kFloat32, nccl::kSum, ranks_[rank],
+                            streams_[rank]->native());
+  }
+  int add(std::size_t rank) { return add(rank, values(rank), values(rank)); }
+  void queue_sum() {
+    nccl_.group_start();
+    EXPECT_EQ(add(0), nccl::kSuccess);
+    EXPECT_EQ(add(1), nccl::kSuccess);
+    EXPECT_EQ(nccl_.group_end(), nccl::kSuccess);
+  }
+  // Of rank 1, as the only call of a group.
+  void expect_refused(const float* from, float* to, std::size_t count, const std::string& why) {
+    nccl_.group_start();
+    EXPECT_NONFATAL_FAILURE(add(1, from, to, count), "ncclAllReduce: " + why);
+    EXPECT_EQ(nccl_.group_end(), nccl::kInvalidUsage);
+  }
+  void destroy(std::size_t rank) {
+    EXPECT_EQ(nccl_.comm_destroy(ranks_[rank]), nccl::kSuccess);
+    ranks_[rank] = nullptr;
+  }
+
+  NcclGroup group_{2};
+  const nccl::Library nccl_ = group_.nccl.library();
+  std::array<nccl::Communicator, 2> ranks_ = {};
+  std::vector<std::unique_ptr<GpuStream>> streams_;
+};
+
+TEST_F(NcclCalls, AreCheckedForTheirBuffers) {
+  const std::string outside = "a buffer is not within one allocation of the rank's GPU";
+  std::vector<float> host(kValues);
+  float* const mine = values(1);
+  expect_refused(mine, values(0), kValues, outside);
+  expect_refused(values(0), mine, kValues, outside);
+  expect_refused(host.data(), mine, kValues, outside);
+  expect_refused(mine, mine, kValues + 1, outside);
+  expect_refused(mine, mine + 1, kValues - 1, "the result overlaps the operand");
+  std::byte* const released = gpu(1).allocate(kValues * 4, gpu(1).main_stream());
+  gpu(1).release(released, gpu(1).main_stream());
+  expect_refused(mine, reinterpret_cast<float*>(released), kValues, outside);
+  EXPECT_EQ(fake().sums(), 0);
+  queue_sum();
+}
+
+TEST_F(NcclCalls, AreCheckedForTheirBuffersAgainWhenTheyRun) {
+  std::byte* const memory = gpu(1).allocate(kValues * 4, gpu(1).main_stream());
+  nccl_.group_start();
+  add(0);
+  add(1, reinterpret_cast<float*>(memory), values(1));
+  EXPECT_EQ(nccl_.group_end(), nccl::kSuccess);
+  gpu(1).release(memory, gpu(1).main_stream());
+  gpu(1).main_stream().synchronise();
+  EXPECT_NONFATAL_FAILURE(streams_[0]->synchronise(), "a buffer was released before the sum ran");
+}
+
+TEST_F(NcclCalls, AreCheckedForTheirStreamAndType) {
+  const auto refused = [&](int type, int operation, GpuStream* stream, const std::string& why) {
+    nccl_.group_start();
+    EXPECT_NONFATAL_FAILURE(
+        nccl_.all_reduce(values(1), values(1), kValues, type, operation, ranks_[1],
+                         stream == nullptr ? nullptr : stream->native()),
+        why);
+    nccl_.group_end();
+  };
+  refused(nccl::kFloat32, nccl::kSum, nullptr, "no stream");
+  refused(nccl::kFloat32, nccl::kSum, streams_[0].get(), "the stream belongs to another GPU");
+  refused(nccl::kFloat32 + 1, nccl::kSum, streams_[1].get(), "not a sum of FP32 values");
+  refused(nccl::kFloat32, nccl::kSum + 1, streams_[1].get(), "not a sum of FP32 values");
+}
+
+TEST_F(NcclCalls, AreCheckedForTheirGroup) {
+  EXPECT_NONFATAL_FAILURE(add(0), "a group is needed");
+  EXPECT_NONFATAL_FAILURE(nccl_.group_end(), "no group was started");
+  const auto refused = [&](const auto& calls, const std::string& why) {
+    nccl_.group_start();
+    calls();
+    EXPECT_NONFATAL_FAILURE(nccl_.group_end(), "ncclGroupEnd: " + why);
+  };
+  refused([&] { add(0); }, "some ranks do not take part");
+  refused(
+      [&] {
+        add(0);
+        add(0);
+      },
+      "each rank takes part once");
+  refused(
+      [&] {
+        add(0);
+        add(1, values(1), values(1), 1);
+      },
+      "the counts differ");
+  constexpr std::array kSame = {1, 1};
+  std::array<nccl::Communicator, 2> made = {};
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_init_all(made.data(), 2, kSame.data()),
+                          "two ranks on one GPU");
+  nccl_.group_start();
+  add(0);
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_abort(ranks_[0]), "an open group uses it");
+  EXPECT_EQ(nccl_.group_end(), nccl::kInvalidUsage);
+}
+
+TEST_F(NcclCalls, AreNotDestroyedUnderASum) {
+  fake().hangs = true;
+  queue_sum();
+  for (const nccl::Communicator one : ranks_) {
+    EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(one), "a sum is queued or running");
+  }
+}
+
+TEST_F(NcclCalls, AreDestroyedAfterTheirSums) {
+  queue_sum();
+  streams_[0]->synchronise();
+  destroy(0);
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(ranks_[1]), "a sum is queued or running");
+  streams_[1]->synchronise();
+  destroy(1);
+  EXPECT_EQ(fake().aborted(), 0);
+}
+
+TEST_F(NcclCalls, AreNotMadeAfterTheEnd) {
+  const nccl::Communicator ended = ranks_[0];
+  destroy(0);
+  int code = 0;
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_get_async_error(ended, &code), "not a live communicator");
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(ended), "not a live communicator");
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_abort(ended), "not a live communicator");
+  nccl_.group_start();
+  EXPECT_NONFATAL_FAILURE(nccl_.all_reduce(values(0), values(0), kValues, nccl::kFloat32,
+                                           nccl::kSum, ended, streams_[0]->native()),
+                          "not a live communicator");
+  nccl_.group_end();
+}
+
+TEST_F(NcclCalls, EndAGroupWithAnErrorAtOnce) {
+  fake().fails = "ncclAllReduce";
+  nccl_.group_start();
+  EXPECT_EQ(add(0), nccl::kInvalidUsage);
+  fake().fails.clear();
+  int code = 0;
+  const std::string why = "a call of the group has failed";
+  EXPECT_NONFATAL_FAILURE(add(1), why);
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_get_async_error(ranks_[1], &code), why);
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(ranks_[1]), why);
+  EXPECT_NONFATAL_FAILURE(nccl_.group_start(), why);
+  EXPECT_EQ(nccl_.group_end(), nccl::kInvalidUsage);
+  for (std::size_t rank : {0U, 1U}) {
+    nccl_.group_start();
+    EXPECT_NONFATAL_FAILURE(add(rank), "the communicator has reported an error");
+    nccl_.group_end();
+  }
+  destroy(0);
+}
+
+TEST_F(NcclCalls, AbortAfterAnErrorOfASum) {
+  fake().async_error = nccl::kInvalidUsage;
+  int code = 0;
+  EXPECT_EQ(nccl_.comm_get_async_error(ranks_[0], &code), nccl::kSuccess);
+  EXPECT_EQ(code, nccl::kInvalidUsage);
+  for (const nccl::Communicator one : ranks_) {
+    EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(one), "ncclCommAbort is needed");
+  }
+  expect_refused(values(1), values(1), kValues, "the communicator has reported an error");
+}
+
+TEST_F(NcclCalls, AbortAfterTheLossOfAGpu) {
+  lose_gpu(gpu(1));
+  EXPECT_NONFATAL_FAILURE(nccl_.comm_destroy(ranks_[0]), "ncclCommAbort is needed");
+}
+
+TEST(FakeNccl, ReportsWhatIsLeft) {
+  Machine machine({.emulated_gpus = 1});
+  auto fake = std::make_unique<test::FakeNccl>(gpus_of(machine, 1));
+  constexpr int kOrdinal = 0;
+  nccl::Communicator made = nullptr;
+  fake->library().comm_init_all(&made, 1, &kOrdinal);
+  EXPECT_NONFATAL_FAILURE(fake.reset(), "communicators were neither destroyed nor aborted");
+  fake = std::make_unique<test::FakeNccl>(gpus_of(machine, 1));
+  fake->library().group_start();
+  EXPECT_NONFATAL_FAILURE(fake.reset(), "a group was not ended");
 }
 
 // ---- Trainings

@@ -53,6 +53,12 @@ Error gpu_failure(Device device, const std::string& operation, const std::string
   return {Errc::Cuda, trf("{}: {} failed: {}", to_string(device), operation, why)};
 }
 
+Error no_peer_access(Device from, Device to) {
+  return {Errc::Unsupported,
+          trf("{} cannot reach the memory of {} directly; copies between them go through the host",
+              to_string(from), to_string(to))};
+}
+
 std::string gpu_unavailable(Device device, const std::string& why) {
   return trf(
       "{}: the driver gives this process no access ({}); another process uses the GPU exclusively, "

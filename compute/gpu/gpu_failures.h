@@ -22,6 +22,9 @@ Error pinned_out_of_memory(std::int64_t asked_bytes, const std::string& why);
 // Error(Cuda): "cuda:0: fill failed: cudaErrorInvalidValue (invalid argument)".
 Error gpu_failure(Device device, const std::string& operation, const std::string& why);
 
+// Error(Unsupported): `from` cannot access the memory of `to`.
+Error no_peer_access(Device from, Device to);
+
 // Why the driver gives no context: the GPU's compute mode excludes this process.
 std::string gpu_unavailable(Device device, const std::string& why);
 

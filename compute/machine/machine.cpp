@@ -228,6 +228,7 @@ void Machine::add_emulated_gpus(const MachineOptions& options) {
   emulated_gpus_ =
       std::make_shared<EmulatedGpus>(EmulatedGpuOptions{.gpus = num_emulated_gpus_,
                                                         .checked = options.check_emulation,
+                                                        .peer_access = options.emulated_peer_access,
                                                         .layers = options.emulated_layers,
                                                         .library = options.emulated_library});
   for (GpuDevice* gpu : emulated_gpus_->devices()) {

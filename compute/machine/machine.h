@@ -59,7 +59,8 @@ struct MachineOptions {
   int emulated_gpus = 0;
   // All checks of the emulator, for tests; without them kernels run faster.
   bool check_emulation = true;
-  // As EmulatedGpuOptions::layers and library, for tests.
+  // As EmulatedGpuOptions::peer_access, layers and library, for tests.
+  bool emulated_peer_access = true;
   std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu)> emulated_layers = nullptr;
   std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu, GpuLayers& own)> emulated_library =
       nullptr;

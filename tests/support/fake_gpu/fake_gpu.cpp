@@ -257,8 +257,9 @@ bool FakeGpu::can_access(const GpuDevice& peer) const {
   return peer.facts().device != facts_.device && !faults.no_peer_access;
 }
 
-void FakeGpu::set_peer_access(GpuDevice& /*peer*/, bool /*on*/) {
+void FakeGpu::set_peer_access(GpuDevice& peer, bool /*on*/) {
   enter("set_peer_access");
+  if (!can_access(peer)) throw no_peer_access(facts_.device, peer.facts().device);
 }
 
 void FakeGpu::fill(const GpuFill& fill, GpuStream& /*stream*/) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "compute/core/language.h"
 #include "compute/gpu/cuda/layers/cuda_library_layers.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.h"
 #include "compute/gpu/cuda/ops/ops.h"
@@ -95,12 +94,7 @@ bool CudaDevice::can_access(const GpuDevice& peer) const {
 }
 
 void CudaDevice::set_peer_access(GpuDevice& peer, bool on) {
-  if (!can_access(peer)) {
-    throw Error(
-        Errc::Unsupported,
-        trf("{} cannot reach the memory of {} directly; copies between them go through the host",
-            to_string(facts_.device), to_string(peer.facts().device)));
-  }
+  if (!can_access(peer)) throw no_peer_access(facts_.device, peer.facts().device);
   gpu_.use();
   const int other = cuda_device(peer).gpu_.ordinal();
   const cudaError_t status =

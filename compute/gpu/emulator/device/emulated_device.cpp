@@ -60,6 +60,7 @@ GpuProperties facts_of(int index, std::int64_t memory_bytes) {
 EmulatedDevice::EmulatedDevice(int index, const EmulatedGpuOptions& options, Scheduler& scheduler,
                                PinnedRegistry& pinned)
     : facts_(facts_of(index, options.memory_bytes)),
+      peer_access_(options.peer_access),
       core_(facts_.device, options.memory_bytes, options.checked, scheduler, pinned),
       main_stream_(std::make_unique<EmulatedStream>(core_)),
       layers_(options.layers ? options.layers(*this) : make_layers(*this)),
@@ -180,6 +181,7 @@ void EmulatedDevice::copy_to_peer(GpuDevice& peer, std::byte* to, const std::byt
 
 void EmulatedDevice::set_peer_access(GpuDevice& peer, bool on) {
   core_.health.require_usable();
+  if (!can_access(peer)) throw no_peer_access(core_.device, peer.facts().device);
   core_.memory.set_access(static_cast<EmulatedDevice&>(peer).core_.memory, on);
 }
 

@@ -43,7 +43,7 @@ class EmulatedDevice final : public GpuDevice {
             GpuStream& stream) override;
   void copy_to_peer(GpuDevice& peer, std::byte* to, const std::byte* from, std::int64_t bytes,
                     GpuStream& stream) override;
-  bool can_access(const GpuDevice& peer) const override { return &peer != this; }
+  bool can_access(const GpuDevice& peer) const override { return peer_access_ && &peer != this; }
   void set_peer_access(GpuDevice& peer, bool on) override;
   void fill(const GpuFill& fill, GpuStream& stream) override;
   void add(const GpuSum& sum, GpuStream& stream) override;
@@ -70,6 +70,7 @@ class EmulatedDevice final : public GpuDevice {
                             const char* call) const;
 
   GpuProperties facts_;
+  const bool peer_access_;
   Core core_;
   std::unique_ptr<EmulatedStream> main_stream_;
   std::unique_ptr<GpuLayers> layers_;

@@ -24,6 +24,9 @@ struct EmulatedGpuOptions {
   // Also detects races and unwritten reads in shared memory, and fills new memory with NaN. Kernels
   // with shared memory then take several times as long.
   bool checked = false;
+  // Whether the GPUs can access each other's memory. Without it, kernels cannot, and copies between
+  // the GPUs go through the host.
+  bool peer_access = true;
   // Makes a GPU's layers, for tests; by default the portable kernels.
   std::function<std::unique_ptr<GpuLayers>(GpuDevice& gpu)> layers = nullptr;
   // Makes a GPU's layers by libraries, for tests; by default there are none. The device and its

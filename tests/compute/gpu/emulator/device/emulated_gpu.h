@@ -13,7 +13,12 @@ namespace lab::test {
 inline constexpr std::int64_t kEmulatedMemory_bytes = std::int64_t{1} << 20;
 
 struct EmulatedPair {
-  EmulatedGpus backend{{.gpus = 2, .memory_bytes = kEmulatedMemory_bytes, .checked = true}};
+  explicit EmulatedPair(bool peer_access = true)
+      : backend({.gpus = 2,
+                 .memory_bytes = kEmulatedMemory_bytes,
+                 .checked = true,
+                 .peer_access = peer_access}) {}
+  EmulatedGpus backend;
   GpuDevice& gpu = *backend.devices()[0];
   GpuDevice& peer = *backend.devices()[1];
   GpuStream& main = gpu.main_stream();

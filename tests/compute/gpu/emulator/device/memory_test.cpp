@@ -121,6 +121,32 @@ TEST(EmulatedMemory, KernelsReachPeersWithAccessOnly) {
   message_of([&] { gpus.main.synchronise(); }, Errc::DeviceLost);
 }
 
+TEST(EmulatedMemory, OnlyPeerCopiesReachPeersWithoutAccess) {
+  EmulatedPair gpus(/*peer_access=*/false);
+  GpuFloats x(gpus.gpu, 4), there(gpus.peer, 4);
+  const std::vector<float> values = {1, 2, 3, 4};
+  x.write(values, gpus.main);
+  EXPECT_FALSE(gpus.gpu.can_access(gpus.peer));
+  EXPECT_FALSE(gpus.peer.can_access(gpus.gpu));
+  for (const bool on : {true, false}) {
+    const auto choose = [&] { gpus.gpu.set_peer_access(gpus.peer, on); };
+    EXPECT_EQ(message_of(choose, Errc::Unsupported),
+              "emu:0 cannot reach the memory of emu:1 directly; copies between them go through the "
+              "host");
+  }
+  gpus.gpu.copy_to_peer(gpus.peer, there.bytes(), x.bytes(), 16, gpus.main);
+  gpus.main.synchronise();
+  EXPECT_EQ(there.values(gpus.peer.main_stream()), values);
+  const auto direct = [&] {
+    gpus.gpu.copy(GpuCopy::DeviceToDevice, there.bytes(), x.bytes(), 16, gpus.main);
+  };
+  message_of(direct, Errc::Cuda);
+  gpus.gpu.add(x.plus(there), gpus.main);
+  const std::string text = message_of([&] { gpus.main.synchronise(); }, Errc::DeviceLost);
+  EXPECT_TRUE(contains(text, "memory that is not allocated on emu:0")) << text;
+  EXPECT_EQ(there.values(gpus.peer.main_stream()), values) << "the peer continues";
+}
+
 TEST(EmulatedMemory, SecondReleaseLosesTheGpu) {
   EmulatedPair gpus;
   std::byte* const x = gpus.gpu.allocate(16, gpus.main);

@@ -74,8 +74,10 @@ class DeviceGradients {
 };
 
 struct DeviceGroup {
-  DeviceGroup(int gpus, int cpus)
-      : machine({.cpu_devices = std::max(cpus, 1), .emulated_gpus = std::max(gpus, 1)}) {
+  DeviceGroup(int gpus, int cpus, bool peer_access = true)
+      : machine({.cpu_devices = std::max(cpus, 1),
+                 .emulated_gpus = std::max(gpus, 1),
+                 .emulated_peer_access = peer_access}) {
     for (int i = 0; i < gpus; ++i) add(emulated_gpu(i));
     for (int i = 0; i < cpus; ++i) add(cpu(i));
   }
@@ -132,8 +134,9 @@ struct DeviceGroup {
 };
 
 TEST(GpuReducer, SumsInReplicaOrderForEveryReplica) {
-  for (const int gpus : {2, 3, 5}) {
-    DeviceGroup group(gpus, 0);
+  for (const auto& [gpus, peer_access] :
+       {std::pair{2, true}, std::pair{3, true}, std::pair{5, true}, std::pair{3, false}}) {
+    DeviceGroup group(gpus, 0, peer_access);
     const auto reducer = group.on_gpus();
     for (int step = 0; step < 3; ++step) {
       std::vector<std::int64_t> images(group.sources.size(), 4);

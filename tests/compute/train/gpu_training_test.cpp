@@ -99,6 +99,21 @@ TEST(GpuTraining, DevicesOfBothKindsMatchTwoCpuDevices) {
   }
 }
 
+// As on many GeForce GPUs: the GPUs still add the gradients, but each copy goes through the host.
+TEST(GpuTraining, GpusWithoutPeerAccessMatchTwoCpuDevices) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Machine machine({.cpu_devices = 2, .emulated_gpus = 2, .emulated_peer_access = false});
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
+  TrainerOptions options = model("lenet");
+  expect_close(train_on(machine, gpus, options), train_on(machine, {cpu(0), cpu(1)}, options),
+               kTolerance);
+  options.batch = 4;
+  EXPECT_EQ(
+      Trainer(test::contexts_of(machine, gpus), options).sum_remark(),
+      "gradients are summed on the GPUs by copies between them: NCCL does not run on emulated "
+      "GPUs");
+}
+
 TEST(GpuTraining, NarrowResnetOnTwoDevicesMatchesTwoCpuDevices) {
   SKIP_UNDER_THREAD_SANITIZER();
   Machine machine({.cpu_devices = 2, .emulated_gpus = 2});

@@ -40,7 +40,9 @@ void lose_gpu(GpuDevice& gpu) {
 
 // One array on each emulated GPU, filled with the number of the GPU.
 struct NcclGroup {
-  explicit NcclGroup(int gpus) : machine({.emulated_gpus = gpus}), nccl(gpus_of(machine, gpus)) {
+  explicit NcclGroup(int gpus, bool peer_access = true)
+      : machine({.emulated_gpus = gpus, .emulated_peer_access = peer_access}),
+        nccl(gpus_of(machine, gpus)) {
     for (int i = 0; i < gpus; ++i) {
       DeviceContext& device = machine.at(emulated_gpu(i));
       buffers.push_back(named_buffer(device, kValues * 4, "values"));
@@ -94,15 +96,18 @@ TEST(NcclSums, LetGpusReachEachOthersMemory) {
   EXPECT_THROW(add_other(), Error) << "the emulator checks it";
 }
 
+// NCCL brings its own ways between GPUs without peer access.
 TEST(NcclSums, SumsEveryBucketOnAllGpus) {
-  NcclGroup group(3);
-  GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
-  group.queue_all(reducer);
-  for (std::size_t r = 0; r < 3; ++r) reducer.finish(r, {});
-  for (std::size_t r = 0; r < 3; ++r) {
-    EXPECT_EQ(group.values(r), std::vector<float>(kValues, 3.0F));
+  for (const bool peer_access : {true, false}) {
+    NcclGroup group(3, peer_access);
+    GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+    group.queue_all(reducer);
+    for (std::size_t r = 0; r < 3; ++r) reducer.finish(r, {});
+    for (std::size_t r = 0; r < 3; ++r) {
+      EXPECT_EQ(group.values(r), std::vector<float>(kValues, 3.0F));
+    }
+    EXPECT_EQ(group.nccl.sums(), static_cast<int>(group.buckets.size()));
   }
-  EXPECT_EQ(group.nccl.sums(), static_cast<int>(group.buckets.size()));
 }
 
 TEST(NcclSums, ReportsTheCallThatFails) {

@@ -260,5 +260,22 @@ TEST(GpuPage, TwoGpusHaveAPeerAccessMatrix) {
   EXPECT_EQ(second->value, "GPU 1\tread only\titself");
 }
 
+TEST(GpuPage, TheMatrixNamesPairsWithoutPeerAccess) {
+  Model model(machine_with_absent_gpu());
+  GpuFacts a = gpu_facts();
+  GpuPeer peer = gpu_peer(kSecond, "the chipset does not support it");
+  peer.read = peer.nvlink = peer.write;
+  a.peers = {peer};
+  model.apply(event(
+      0, 1, gpu_telemetry(1, {a, gpu_facts(kSecond)}, {gpu_reading(1), gpu_reading(1, kSecond)})));
+  Lab lab(std::move(model), 1, {1280, 2400});
+  open_gpu(lab);
+  const WidgetRect* first = lab.backend.find("devices/peers/table/0");
+  const WidgetRect* second = lab.backend.find("devices/peers/table/1");
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_EQ(first->value, "GPU 0\titself\tno");
+  EXPECT_EQ(second->value, "GPU 1\tN/A\titself") << "it was not read";
+}
+
 }  // namespace
 }  // namespace lab::test

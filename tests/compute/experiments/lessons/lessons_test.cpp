@@ -13,6 +13,7 @@
 #include "compute/experiments/lessons/lesson_experiment.h"
 #include "compute/experiments/lessons/several_devices/allreduce_parts.h"
 #include "tests/support/errors.h"
+#include "tests/support/fake_gpu/fake_gpu.h"
 #include "tests/support/fake_nccl/fake_nccl.h"
 #include "tests/support/probe.h"
 #include "tests/support/temp_dir.h"
@@ -492,6 +493,20 @@ TEST(LessonMaps, PlaceEveryCoreInItsCaches) {
       EXPECT_EQ(std::ssize(cache.cores), cache.instances);
     }
   }
+}
+
+TEST(LessonMaps, LinkGpusThatReachEachOther) {
+  const auto fake = std::make_shared<test::FakeBackend>(3, kMiB);
+  fake->gpu(0).faults.no_peer_access = true;
+  Probe probe(MachineOptions{.open_gpus = test::backend_opener(fake)});
+  run(probe, lesson("devices"));
+  const LessonMap map = results_of<LessonMap>(probe).at(0);
+  std::vector<std::string> links;
+  for (const LessonMap::Link& link : map.links) {
+    links.push_back(to_string(link.from) + " " + to_string(link.to) + " " + link.what);
+  }
+  EXPECT_EQ(links, (std::vector<std::string>{"cpu:0 cuda:0 PCIe", "cpu:0 cuda:1 PCIe",
+                                             "cuda:1 cuda:2 peer access", "cpu:0 cuda:2 PCIe"}));
 }
 
 TEST(LessonStage, KeepsTheStateFileWhereAsked) {

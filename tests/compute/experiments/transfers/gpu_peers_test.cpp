@@ -76,6 +76,23 @@ TEST_F(GpuPeers, CopiesThroughTheHostWithoutPeerAccess) {
       samples(TransferOp::Copy, kEngine, MemoryKind::OnGpu, PeerMode::WriteThroughHost).size(), 1U);
 }
 
+TEST_F(GpuPeers, OnlyCopiesThroughTheHostRemainWithoutAnyPeerAccess) {
+  for (const int i : {0, 1}) fake->gpu(i).faults.no_peer_access = true;
+  StartTransfers r = request({gpu(0)}, {gpu(1)});
+  r.sizes_bytes = {64 * kKiB};
+  run(r);
+  EXPECT_EQ(probe.all<TransferSample>().size(), 2U);
+  for (const TransferSample& s : probe.all<TransferSample>()) {
+    EXPECT_TRUE(s.peer == PeerMode::WriteThroughHost || s.peer == PeerMode::ReadThroughHost);
+    EXPECT_TRUE(s.verified);
+  }
+  EXPECT_EQ(reason("pieces cuda:0 -> cuda:1, copy engine, peer write"),
+            "cuda:0 cannot access the memory of cuda:1 directly");
+  EXPECT_EQ(reason("chase cuda:0 -> cuda:1, kernel, peer read"),
+            "cuda:1 cannot access the memory of cuda:0 directly");
+  expect_all_given_back();
+}
+
 TEST(OneGpu, IsNotAskedForCopiesToASecondOne) {
   Probe one{
       MachineOptions{.open_gpus = test::backend_opener(std::make_shared<FakeBackend>(1, kMiB))}};

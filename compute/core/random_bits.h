@@ -55,6 +55,11 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
   return c;
 }
 
+// Uniform in [0, n) from the word `w`, with negligible bias.
+constexpr std::uint32_t below(std::uint32_t w, std::uint32_t n) {
+  return high_word(std::uint64_t{w} * n);
+}
+
 constexpr float signed_to_float(std::uint32_t w) {
   return static_cast<float>(static_cast<std::int32_t>(w));
 }

@@ -45,6 +45,12 @@ std::int64_t convolved(std::int64_t in, const GpuConvolution& c) {
 
 }  // namespace
 
+void check_sizes(const GpuImageOrder& order) {
+  constexpr const char* kName = "order of images";
+  require_positive(kName, {{"images", order.images}});
+  require_addressable(kName, {order.images});
+}
+
 void check_sizes(const GpuGather& gather) {
   constexpr const char* kName = "gather";
   require_positive(

@@ -6,6 +6,7 @@ namespace lab {
 
 // Each throws Error(InvalidArgument), naming the operation and the offending size, unless all sizes
 // are positive, fit each other, and give arrays of at most 2^31 - 1 elements.
+void check_sizes(const GpuImageOrder& order);
 void check_sizes(const GpuGather& gather);
 void check_sizes(const GpuConvolution& convolution);
 // Also throws where x or y is not FP32.

@@ -26,6 +26,18 @@ class GpuStream;
 // In an order of images: marks one that is mirrored.
 inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
 
+// Draws the order of the images of an epoch: a Fisher-Yates shuffle of 0, 1, ..., images - 1, then
+// the marks kFlippedImage, each with probability one half. Same bits as BatchLoader's.
+//   to [images]
+struct GpuImageOrder {
+  std::uint64_t seed = 0;
+  // Numbers of Philox streams; absent: the file's order, and no image is mirrored.
+  std::optional<std::uint64_t> shuffle_stream, flip_stream;
+  std::int64_t images = 0;
+  std::uint32_t* to = nullptr;
+  std::byte* workspace = nullptr;  // workspace_bytes(order), aligned to 4 bytes
+};
+
 // Takes images from a data set in GPU memory.
 //   pixels [set, image_size] bytes   labels [set] bytes   order [set]
 //   to_pixels [images, image_size] = pixels / 255         to_labels [images]
@@ -242,6 +254,7 @@ class GpuLayers {
   // only the types are read, and whether bf16_weight is null.
   virtual std::int64_t workspace_bytes(const GpuConvolution& convolution) const = 0;
   virtual std::int64_t workspace_bytes(const GpuBatchNorm& norm) const = 0;
+  virtual std::int64_t workspace_bytes(const GpuImageOrder& order) const = 0;
   // Memory that a convolution keeps from the forward pass until its gradients are computed, for its
   // number of images or fewer; possibly 0. Of arrays is read what workspace_bytes() reads.
   virtual std::int64_t kept_bytes(const GpuConvolution& convolution) const {
@@ -254,6 +267,7 @@ class GpuLayers {
     return 0;
   }
 
+  virtual void draw_order(const GpuImageOrder& order, GpuStream& stream) = 0;
   virtual void gather(const GpuGather& gather, GpuStream& stream) = 0;
 
   // y = x * weight + bias

@@ -233,7 +233,7 @@ float RandomStream::normal(std::uint64_t index) const {
 }
 
 std::uint32_t RandomStream::below(std::uint64_t index, std::uint32_t n) const {
-  return high_word(std::uint64_t{bits(index)} * n);
+  return random::below(bits(index), n);
 }
 
 void RandomStream::fill_uniform(std::span<float> out, std::uint64_t first) const {

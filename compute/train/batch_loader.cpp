@@ -16,9 +16,22 @@ namespace {
 constexpr std::uint64_t kFirstShuffleStream = std::uint64_t{1} << 32;
 constexpr std::uint64_t kFirstFlipStream = std::uint64_t{1} << 33;
 
-std::vector<std::uint32_t> file_order(const ImageSet& images) {
-  std::vector<std::uint32_t> index(static_cast<std::size_t>(images.count));
+// Fisher-Yates shuffle of the file's order, so that an epoch does not depend on earlier ones.
+std::vector<std::uint32_t> draw(std::int64_t images, const OrderRule& rule) {
+  std::vector<std::uint32_t> index(static_cast<std::size_t>(images));
   std::iota(index.begin(), index.end(), 0U);
+  if (rule.shuffle_stream) {
+    const RandomStream random{rule.seed, *rule.shuffle_stream};
+    for (std::size_t i = index.size(); i > 1; --i) {
+      std::swap(index[i - 1], index[random.below(i, static_cast<std::uint32_t>(i))]);
+    }
+  }
+  if (rule.flip_stream) {
+    const RandomStream flips{rule.seed, *rule.flip_stream};
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      if (flips.below(i, 2) == 1) index[i] |= kFlippedImage;
+    }
+  }
   return index;
 }
 
@@ -39,12 +52,7 @@ void mirror(Pixel* image, std::int64_t size, std::int64_t width) {
 
 BatchLoader::BatchLoader(const ImageSet& images, std::int64_t batch, BatchOrder order,
                          std::uint64_t seed, Augmentation augment)
-    : images_(images),
-      batch_(batch),
-      order_(order),
-      seed_(seed),
-      augment_(augment),
-      image_order_(std::make_shared<std::vector<std::uint32_t>>(file_order(images))) {}
+    : images_(images), batch_(batch), order_(order), seed_(seed), augment_(augment) {}
 
 std::int64_t BatchLoader::steps_per_epoch() const {
   return (images_.count + batch_ - 1) / batch_;
@@ -54,26 +62,28 @@ std::int64_t BatchLoader::batch_size(std::int64_t step) const {
   return std::clamp<std::int64_t>(images_.count - step * batch_, 0, batch_);
 }
 
-// Fisher-Yates shuffle of the file's order, so that an epoch does not depend on earlier ones.
 void BatchLoader::start_epoch(std::int64_t epoch) {
-  if (order_ == BatchOrder::Sequential && augment_ == Augmentation::None) return;
-  std::vector<std::uint32_t> index = file_order(images_);
+  rule_ = {};
   const auto number = static_cast<std::uint64_t>(epoch);
-  const RandomStream random{seed_, kFirstShuffleStream + number};
-  for (std::size_t i = index.size(); i > 1 && order_ == BatchOrder::Shuffled; --i) {
-    std::swap(index[i - 1], index[random.below(i, static_cast<std::uint32_t>(i))]);
+  if (order_ == BatchOrder::Shuffled) rule_.shuffle_stream = kFirstShuffleStream + number;
+  if (augment_ == Augmentation::Flip) rule_.flip_stream = kFirstFlipStream + number;
+  if (rule_ != OrderRule()) rule_.seed = seed_;
+}
+
+ImageOrder BatchLoader::order() const {
+  const std::lock_guard lock(mutex_);
+  if (drawn_ == nullptr || drawn_rule_ != rule_) {
+    drawn_ = std::make_shared<std::vector<std::uint32_t>>(draw(images_.count, rule_));
+    drawn_rule_ = rule_;
   }
-  const RandomStream flips{seed_, kFirstFlipStream + number};
-  for (std::size_t i = 0; i < index.size() && augment_ == Augmentation::Flip; ++i) {
-    if (flips.below(i, 2) == 1) index[i] |= kFlippedImage;
-  }
-  image_order_ = std::make_shared<std::vector<std::uint32_t>>(std::move(index));
+  return drawn_;
 }
 
 void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, float* pixels,
                        std::uint8_t* labels) const {
   const std::int64_t size = image_size();
-  const std::uint32_t* image = chosen(step, slice);
+  const ImageOrder order = this->order();
+  const std::uint32_t* image = order->data() + first_image(step, slice);
   pool.parallel_for(slice.end - slice.begin, 32, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t from = image_of(image[i]);
@@ -88,7 +98,8 @@ void BatchLoader::load(std::int64_t step, BatchSlice slice, ThreadPool& pool, fl
 void BatchLoader::copy_bytes(std::int64_t step, BatchSlice slice, std::uint8_t* pixels,
                              std::uint8_t* labels) const {
   const std::int64_t size = image_size();
-  const std::uint32_t* image = chosen(step, slice);
+  const ImageOrder order = this->order();
+  const std::uint32_t* image = order->data() + first_image(step, slice);
   for (std::int64_t i = 0; i < slice.end - slice.begin; ++i) {
     const std::int64_t from = image_of(image[i]);
     std::uint8_t* const to = pixels + i * size;

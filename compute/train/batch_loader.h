@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -32,6 +33,14 @@ struct BatchBytes {
 // mirrored. The same object implies the same images of the same set.
 using ImageOrder = std::shared_ptr<const std::vector<std::uint32_t>>;
 
+// What an order of a set's images depends on: equal rules give equal orders.
+struct OrderRule {
+  std::uint64_t seed = 0;
+  // Streams of random numbers; absent: the file's order, and no image is mirrored.
+  std::optional<std::uint64_t> shuffle_stream, flip_stream;
+  bool operator==(const OrderRule&) const = default;
+};
+
 class BatchLoader {
  public:
   // `images` must outlive the loader. The last batch of an epoch may be short; none is dropped.
@@ -42,8 +51,9 @@ class BatchLoader {
   // Number of images in a step of the epoch; steps count from 0.
   std::int64_t batch_size(std::int64_t step) const;
 
-  // Sets the order of images for `epoch` and chooses those that are mirrored, which depends only on
-  // the seed and the epoch. Sequential order is the file's order in every epoch.
+  // Chooses the order of images for `epoch` and those that are mirrored, which depends only on the
+  // seed and the epoch. Sequential order is the file's order in every epoch. Not while other
+  // threads use the loader.
   void start_epoch(std::int64_t epoch);
 
   // Writes pixels / 255 and labels of a slice of the step's batch.
@@ -63,20 +73,21 @@ class BatchLoader {
     return step * batch_ + slice.begin;
   }
   std::int64_t image_size() const { return std::int64_t{images_.height} * images_.width; }
-  // Order of the current epoch; a new object whenever the order changes.
-  ImageOrder order() const { return image_order_; }
+  const OrderRule& rule() const { return rule_; }
+  // Order of the current epoch; a new object whenever the order changes. The first call of an epoch
+  // draws it; a GPU draws its own. Thread-safe.
+  ImageOrder order() const;
 
  private:
-  const std::uint32_t* chosen(std::int64_t step, BatchSlice slice) const {
-    return image_order_->data() + first_image(step, slice);
-  }
-
   const ImageSet& images_;
   const std::int64_t batch_;
   const BatchOrder order_;
   const std::uint64_t seed_;
   const Augmentation augment_;
-  ImageOrder image_order_;
+  OrderRule rule_;
+  mutable std::mutex mutex_;
+  mutable ImageOrder drawn_;  // by drawn_rule_
+  mutable OrderRule drawn_rule_;
 };
 
 // Copies the images of the next step on its own thread while the current step computes.

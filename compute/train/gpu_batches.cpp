@@ -39,15 +39,26 @@ GpuBatches::Set& GpuBatches::on_gpu(const BatchLoader& loader) {
     set.pixels = copied(device_, images.pixels, tr("images"));
     set.labels = copied(device_, images.labels, tr("labels"));
   }
-  if (set.order_on_gpu != loader.order()) {
-    if (set.order.data() == nullptr) {
-      set.order = copied(device_, *loader.order(), tr("order of images"));
-    } else {
-      copy_in(device_, set.order, std::as_bytes(std::span(*loader.order())));
-    }
-    set.order_on_gpu = loader.order();
-  }
+  if (set.rule != loader.rule()) draw_order(set, images.count, loader.rule());
   return set;
+}
+
+void GpuBatches::draw_order(Set& set, std::int64_t images, const OrderRule& rule) {
+  GpuImageOrder order{.seed = rule.seed,
+                      .shuffle_stream = rule.shuffle_stream,
+                      .flip_stream = rule.flip_stream,
+                      .images = images};
+  const auto reserve = [&](Buffer& buffer, std::int64_t bytes) {
+    if (buffer.bytes() < bytes) {
+      buffer = named_buffer(device_, bytes, tr("order of images"), DType::U8);
+    }
+    return buffer.data();
+  };
+  constexpr std::int64_t kEntryBytes = sizeof(std::uint32_t);
+  order.to = reinterpret_cast<std::uint32_t*>(reserve(set.order, images * kEntryBytes));
+  order.workspace = reserve(set.workspace, gpu_.layers().workspace_bytes(order));
+  gpu_.layers().draw_order(order, gpu_.main_stream());
+  set.rule = rule;
 }
 
 void GpuBatches::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "compute/gpu/gpu_backend.h"
 #include "compute/tensor/buffer.h"
@@ -17,18 +18,19 @@ class GpuBatches {
   ~GpuBatches();
 
   // Queues pixels / 255 and labels of a slice of the step's batch on the main stream. The first
-  // call for a set copies it to the GPU, the first of an epoch the order of its images; both wait.
-  // Sets must outlive this object. Throws Error(OutOfMemory) with the requested and the available
-  // bytes.
+  // call for a set copies it to the GPU and waits; the first of an epoch draws the order of its
+  // images there. Sets must outlive this object. Throws Error(OutOfMemory) with the requested and
+  // the available bytes.
   void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice, float* pixels,
             std::uint8_t* labels);
 
  private:
   struct Set {
-    Buffer pixels, labels, order;
-    ImageOrder order_on_gpu;
+    Buffer pixels, labels, order, workspace;
+    std::optional<OrderRule> rule;  // of `order`
   };
   Set& on_gpu(const BatchLoader& loader);
+  void draw_order(Set& set, std::int64_t images, const OrderRule& rule);
 
   DeviceContext& device_;
   GpuDevice& gpu_;

@@ -37,6 +37,9 @@ class LibraryLayers final : public GpuLayers {
 
   std::int64_t workspace_bytes(const GpuConvolution& convolution) const override;
   std::int64_t workspace_bytes(const GpuBatchNorm& norm) const override;
+  std::int64_t workspace_bytes(const GpuImageOrder& order) const override {
+    return own_.workspace_bytes(order);
+  }
 
   void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) override;
   void convolution_input_gradient(const GpuConvolution& convolution, GpuStream& stream) override;
@@ -51,6 +54,9 @@ class LibraryLayers final : public GpuLayers {
   void average_pool_forward(const GpuAveragePool& pool, GpuStream& stream) override;
   void average_pool_backward(const GpuAveragePool& pool, GpuStream& stream) override;
 
+  void draw_order(const GpuImageOrder& order, GpuStream& stream) override {
+    own_.draw_order(order, stream);
+  }
   void gather(const GpuGather& gather, GpuStream& stream) override { own_.gather(gather, stream); }
   void flatten(const GpuFlatten& flatten, GpuStream& stream) override {
     own_.flatten(flatten, stream);

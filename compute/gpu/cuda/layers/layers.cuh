@@ -9,6 +9,7 @@
 #include "compute/gpu/cuda/layers/convolution/convolution.cuh"
 #include "compute/gpu/cuda/layers/convolution/rounding.cuh"
 #include "compute/gpu/cuda/layers/elementwise.cuh"
+#include "compute/gpu/cuda/layers/image_order.cuh"
 #include "compute/gpu/cuda/layers/launch_grid.h"
 #include "compute/gpu/cuda/layers/loss.cuh"
 #include "compute/gpu/gpu_layer_sizes.h"
@@ -31,12 +32,20 @@ class Layers : public GpuLayers {
     check_sizes(norm);
     return norm_workspace_bytes(norm);
   }
+  std::int64_t workspace_bytes(const GpuImageOrder& order) const override {
+    check_sizes(order);
+    return order_workspace_bytes(order);
+  }
   using GpuLayers::kept_bytes;
   std::int64_t kept_bytes(const GpuBatchNorm& norm) const override {
     check_sizes(norm);
     return norm_kept_bytes(norm);
   }
 
+  void draw_order(const GpuImageOrder& order, GpuStream& stream) override {
+    check_sizes(order);
+    cuda::draw_order(launcher_, order, stream);
+  }
   void gather(const GpuGather& gather, GpuStream& stream) override;
 
   void convolution_forward(const GpuConvolution& convolution, GpuStream& stream) override {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/tensor/random.h"
@@ -30,6 +32,44 @@ double sigmoid_of(double x) {
 }
 
 // ---- Batches
+
+// The swaps one after another, as BatchLoader does them.
+std::vector<std::uint32_t> order_by_swaps(const GpuImageOrder& order) {
+  std::vector<std::uint32_t> images(static_cast<std::size_t>(order.images));
+  std::iota(images.begin(), images.end(), 0U);
+  for (std::size_t i = images.size(); i > 1 && order.shuffle_stream; --i) {
+    const RandomStream random{order.seed, *order.shuffle_stream};
+    std::swap(images[i - 1], images[random.below(i, static_cast<std::uint32_t>(i))]);
+  }
+  for (std::size_t i = 0; i < images.size() && order.flip_stream; ++i) {
+    if (RandomStream{order.seed, *order.flip_stream}.below(i, 2) == 1) images[i] |= kFlippedImage;
+  }
+  return images;
+}
+
+void expect_order_by_swaps(GpuImageOrder order) {
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    const auto count = static_cast<std::size_t>(order.images);
+    order.to = gpu.output<std::uint32_t>("to", count);
+    const auto words = static_cast<std::size_t>(gpu.layers().workspace_bytes(order) / 4);
+    order.workspace = reinterpret_cast<std::byte*>(gpu.output<std::uint32_t>("workspace", words));
+    gpu.layers().draw_order(order, gpu.stream());
+    EXPECT_EQ(gpu.values(order.to, count), order_by_swaps(order)) << count;
+  });
+}
+
+TEST(LayersOrder, IsThatOfSwapsOneAfterAnother) {
+  LAB_REQUIRE_LAYERS();
+  constexpr std::uint64_t kSeed = (std::uint64_t{7} << 40) + 5;
+  constexpr std::uint64_t kShuffle = (std::uint64_t{1} << 32) + 3, kFlip = 2 * kShuffle;
+  for (const std::int64_t images : {1, 2, 3, 4, 5, 9, 1021, 3000}) {
+    expect_order_by_swaps({.seed = kSeed, .shuffle_stream = kShuffle, .images = images});
+    expect_order_by_swaps(
+        {.seed = kSeed, .shuffle_stream = kShuffle, .flip_stream = kFlip, .images = images});
+  }
+  expect_order_by_swaps({.seed = kSeed, .flip_stream = kFlip, .images = 9});
+  expect_order_by_swaps({.seed = kSeed, .images = 9});
+}
 
 TEST(LayersGather, TakesImagesInTheOrderFromTheFirst) {
   LAB_REQUIRE_LAYERS();

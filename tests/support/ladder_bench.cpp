@@ -60,7 +60,7 @@ class LadderBench::Case {
     }
     drop_wrong_rungs();
     for (int round = 0; round < bench_.options_.rounds; ++round) {
-      for (Timed& timed : rungs_) timed.seconds.push_back(median_s(*timed.rung));
+      std::erase_if(rungs_, [&](Timed& timed) { return !time(timed); });
     }
     print();
     return !failed_;
@@ -140,6 +140,18 @@ class LadderBench::Case {
       return true;
     };
     rungs_.erase(std::remove_if(rungs_.begin(), rungs_.end(), is_wrong), rungs_.end());
+  }
+
+  // False, after a report, if the rung failed and the GPU is still usable.
+  bool time(Timed& timed) {
+    try {
+      timed.seconds.push_back(median_s(*timed.rung));
+    } catch (const Error& error) {
+      if (error.code() != Errc::Cuda) throw;
+      fail(*timed.rung, error.what());
+      return false;
+    }
+    return true;
   }
 
   double median_s(const RungInfo& rung) {

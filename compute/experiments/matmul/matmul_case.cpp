@@ -44,8 +44,7 @@ void MatmulCase::verify() {
     try {
       verify(rung);
     } catch (const Error& error) {
-      if (error.code() != Errc::Cuda) throw;  // the device is still usable
-      fail(rung, error.what(), std::nullopt);
+      fail(rungs_[rung], error);
     }
   }
 }
@@ -61,7 +60,7 @@ void MatmulCase::verify(std::size_t rung) {
   ctx_.throw_if_cancelled();
   if (!check.ok) {
     const bool within = check.max_error <= 1;
-    fail(rung,
+    fail(asked,
          within ? trf("errors are typically {:.3g} times the most that FP32 sums explain, as if "
                       "operands were rounded",
                       check.typical_error)
@@ -74,11 +73,27 @@ void MatmulCase::verify(std::size_t rung) {
                          [this, rung](std::int64_t times) { return site_.time(rung, times); });
 }
 
-void MatmulCase::fail(std::size_t rung, std::string reason, std::optional<double> max_error) {
-  const RungInfo& failed = rungs_[rung];
-  ctx_.emit(RungFailed{failed.device, failed.name, settings_.precision, settings_.n,
-                       std::move(reason), max_error});
-  failed_.push_back(&failed);
+void MatmulCase::fail(const RungInfo& rung, const Error& error) {
+  if (error.code() != Errc::Cuda) throw Error(error);
+  fail(rung, error.what(), std::nullopt);
+}
+
+void MatmulCase::fail(const RungInfo& rung, std::string reason, std::optional<double> max_error) {
+  ctx_.emit(RungFailed{rung.device, rung.name, settings_.precision, settings_.n, std::move(reason),
+                       max_error});
+  failed_.push_back(&rung);
+}
+
+void MatmulCase::each_verified(const std::function<void(Verified&)>& time) {
+  for (auto at = verified_.begin(); at != verified_.end();) {
+    try {
+      time(*at);
+      ++at;
+    } catch (const Error& error) {
+      fail(at->rung, error);
+      at = verified_.erase(at);
+    }
+  }
 }
 
 MeasureOptions MatmulCase::measure_options(double budget_s) const {
@@ -99,20 +114,21 @@ void MatmulCase::time_all(const ProgressFunction& progress) {
   for (int turn = 0; !std::all_of(verified_.begin(), verified_.end(), finished); ++turn) {
     const double slice_s =
         turn <= kShortTurns ? least_s / kShortTurns : settings_.budget_s / kTurns;
-    for (Verified& c : verified_) {
-      if (c.measurement->done()) continue;
+    each_verified([&](Verified& c) {
+      if (c.measurement->done()) return;
       time_slice(c, slice_s, [&] { progress(share_done(), c.rung.name); });
       emit_ready();
-    }
+    });
+    emit_ready();  // what waited for a library that failed
   }
 }
 
 void MatmulCase::time_round(double seconds) {
   const double each_s = seconds / static_cast<double>(std::max<std::size_t>(verified_rungs(), 1));
-  for (Verified& c : verified_) {
+  each_verified([&](Verified& c) {
     c.measurement.emplace(TimedCalls{c.calls}, measure_options(each_s));
     time_slice(c, each_s, [] {});
-  }
+  });
   for (const Verified& c : verified_) emit_sample(c);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // One square size on one device: verifies the rungs, then times them in interleaved slices.
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,8 +61,9 @@ class MatmulCase {
   MatmulCase& operator=(const MatmulCase&) = delete;
 
   // Verifies each rung of the site against float64 and keeps it for timing; emits a Skipped for
-  // each rung that the site refuses, and a RungFailed for each whose result is wrong or that ends
-  // with Error(Cuda).
+  // each rung that the site refuses, and a RungFailed for each whose result is wrong.
+  //
+  // Each function below leaves out a rung that ends with Error(Cuda), with a RungFailed.
   void verify();
 
   // Times the rungs in interleaved slices, libraries first, so that clock drift affects all
@@ -75,7 +76,7 @@ class MatmulCase {
   void time_round(double seconds);
 
   std::size_t verified_rungs() const { return verified_.size(); }
-  // Rungs that failed verification.
+  // Rungs with a wrong result or an error.
   const std::vector<const RungInfo*>& failed_rungs() const { return failed_; }
 
  private:
@@ -92,7 +93,10 @@ class MatmulCase {
   };
 
   void verify(std::size_t rung);
-  void fail(std::size_t rung, std::string reason, std::optional<double> max_error);
+  // Rethrows all errors after which the device is not usable, or that are not its own.
+  void fail(const RungInfo& rung, const Error& error);
+  void fail(const RungInfo& rung, std::string reason, std::optional<double> max_error);
+  void each_verified(const std::function<void(Verified&)>& time);
   void time_slice(Verified& one, double seconds, const std::function<void()>& tick);
   void settle_after_library();
   void emit_ready();
@@ -107,7 +111,7 @@ class MatmulCase {
   const std::vector<RungInfo>& rungs_;
   const CaseSettings settings_;
   const std::optional<double> peak_gflops_;
-  std::deque<Verified> verified_;  // libraries first; a deque keeps addresses stable
+  std::list<Verified> verified_;  // libraries first; a rung that fails leaves
   std::vector<const RungInfo*> failed_;
   bool library_ran_last_ = false;
 };

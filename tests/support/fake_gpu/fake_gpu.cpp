@@ -119,7 +119,7 @@ void FakeGpu::enter(const std::string& operation) {
   if (faults.loses == operation && faults.loses_after-- <= 0) {
     throw health_.lose(operation, "cudaErrorIllegalAddress (an illegal memory access)");
   }
-  if (faults.fails == operation) {
+  if (faults.fails == operation && faults.fails_after-- <= 0) {
     faults.fails.clear();
     throw gpu_failure(facts_.device, operation, "cudaErrorInvalidValue (invalid argument)");
   }

@@ -20,6 +20,7 @@ namespace lab::test {
 // Faults to inject into subsequent calls. An operation is named after its virtual function.
 struct FakeFaults {
   std::string fails;         // this operation throws Error(Cuda) once
+  int fails_after = 0;       // calls of `fails` that succeed first
   std::string loses;         // this operation loses the context
   int loses_after = 0;       // calls of `loses` that succeed first
   bool unavailable = false;  // another process uses the GPU exclusively

@@ -252,6 +252,17 @@ TEST_F(MatmulOnGpu, AFailedLaunchFailsItsRungOnly) {
   expect_all_given_back();
 }
 
+TEST_F(MatmulOnGpu, ALaunchThatFailsWhileItIsTimedFailsItsRungOnly) {
+  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 6};
+  EXPECT_NE(message_of([&] { run(request({"naive", "async", "cublas"})); }, Errc::Internal), "");
+  const auto failed = probe.all<RungFailed>();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].kernel, "cublas") << "libraries are timed first";
+  EXPECT_EQ(kernels(), (std::set<std::string>{"naive", "async", "cublas"}));
+  EXPECT_EQ(probe.all<MatmulSample>().size(), 5U) << "two sizes";
+  expect_all_given_back();
+}
+
 TEST_F(MatmulOnGpu, ALiveRunGoesOnWithoutAWrongRung) {
   fake->gpu(0).matmul().wrong = "vector";
   StartMatmul r = request({"vector", "async"});

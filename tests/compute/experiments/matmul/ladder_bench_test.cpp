@@ -65,6 +65,13 @@ TEST_F(LadderBenchOnFake, AFailedCallFailsItsRungOnly) {
   EXPECT_EQ(all("bench").size(), 19U);
 }
 
+TEST_F(LadderBenchOnFake, ACallThatFailsWhileItIsTimedFailsItsRungOnly) {
+  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 12};  // of ten rungs
+  EXPECT_FALSE(run());
+  ASSERT_EQ(all("fail").size(), 1U);
+  EXPECT_EQ(all("bench").size(), 19U);
+}
+
 TEST_F(LadderBenchOnFake, ALostGpuEndsTheBenchmark) {
   fake->gpu(0).faults.loses = "matmul";
   EXPECT_NE(message_of([&] { run(); }, Errc::DeviceLost), "");

@@ -1,4 +1,4 @@
-"""Reports the registers, shared memory and spills of each kernel of the CUDA ladder and of networks.
+"""Reports the registers, shared memory and spills of each CUDA kernel.
 
 Usage: registers_check.py ROOT BUILD [NVCC]
 Reads the compiler's reports beside BUILD's objects and compiles the sources for architectures that BUILD
@@ -11,8 +11,7 @@ import subprocess
 import sys
 
 ARCHITECTURES = ["80", "90a"]
-# The layers are compiled for sm_80 too, but their tiles are chosen for Hopper.
-HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu", "cuda_layers.cu"}
+HOPPER_ALONE = {"hopper_rungs.cu", "peak_wgmma.cu"}
 SKIPPED = 77
 # "_ZN..11rung_kernelINS0_9AsyncRungELb1EEE..": the rung's type, and whether the kernel accepts any
 # alignment. Other kernels have names such as "_ZN..16fp32_peak_kernelEl".
@@ -93,7 +92,7 @@ def main(root, build, nvcc=None):
     spilling = []
     root, build = pathlib.Path(root), pathlib.Path(build)
     folder = root / "compute/gpu/cuda"
-    for source in sorted([*folder.glob("matmul/**/*.cu"), *folder.glob("layers/**/*.cu")]):
+    for source in sorted(folder.rglob("*.cu")):
         for architecture in ["90a"] if source.name in HOPPER_ALONE else ARCHITECTURES:
             found = kernels(report(root, build, source, nvcc, architecture), architecture)
             if not found:

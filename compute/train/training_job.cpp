@@ -98,6 +98,9 @@ void report_kernels(const StartTraining& request, Trainer& trainer, RunContext& 
   if (!std::ranges::all_of(request.devices, is_timed)) {
     ctx.emit(LogLine{Severity::Info, tr(kEmulatedGpu)});
   }
+  if (request.share_policy == SharePolicy::Auto && trainer.devices().size() > 1) {
+    ctx.emit(LogLine{Severity::Info, tr(kMeasuredShares)});
+  }
   if (!trainer.sum_remark().empty()) ctx.emit(LogLine{Severity::Info, trainer.sum_remark()});
   if (const std::string libraries = gpu_libraries(request, ctx.machine()); !libraries.empty()) {
     ctx.emit(LogLine{Severity::Info, trf("layers on GPUs: {}", libraries)});

@@ -6,6 +6,7 @@
 #include "compute/core/events/command.h"
 #include "compute/core/events/event.h"
 #include "compute/core/events/share_list.h"
+#include "compute/core/fields/enum_names.h"
 #include "compute/machine/machine.h"
 
 namespace lab {
@@ -25,6 +26,10 @@ StartTraining complete_request(StartTraining request, Machine& machine);
 // so that the lab's kernels compute alone, and returns what is skipped and why. The profile of the
 // comparison then ends too if the first device is never timed.
 std::optional<Skipped> skip_missing_library(StartTraining& request, Machine& machine);
+
+// The remark in the log of a training whose shares are measured.
+inline constexpr const char* kMeasuredShares =
+    LAB_TEXT("auto shares follow measured times: results do not repeat bit for bit");
 
 // Whether any step of a completed request computes with libraries.
 bool uses_library(const StartTraining& request);

@@ -43,6 +43,9 @@ void TrainingRun::take_changes() {
     const StartTraining request = changed_request(*change);
     if (shares_text(request) != shares_text(before)) {
       trainer_.set_shares(request.share_policy, request.shares, loader_.batch_size(0));
+      if (request.share_policy == SharePolicy::Auto) {
+        ctx_.emit(LogLine{Severity::Info, tr(kMeasuredShares)});
+      }
     }
     request_ = request;
   } catch (const Error& e) {

@@ -101,7 +101,8 @@ struct FieldsOf<StartTraining> {
                        .placeholder = "auto|equal|X,Y,...",
                        .help = LAB_TEXT(
                            "Split of the batch over the devices: equal (default), auto (by "
-                           "measured speed) or a list of proportions; fractions sum to 1"),
+                           "measured speed; results do not repeat bit for bit) or a list of "
+                           "proportions; fractions sum to 1"),
                        .range = {0, 1e9}},
           &R::shares);
     visit(RequestField{.key = "bucket_bytes",
@@ -117,7 +118,8 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "gradient_sum",
                        .option = "--sum",
                        .help = LAB_TEXT("Sum of gradients over GPUs: auto (NCCL where installed; "
-                                        "default), nccl, or lab (copies between the GPUs)"),
+                                        "default), nccl (results may not repeat bit for bit), or "
+                                        "lab (copies between the GPUs)"),
                        .decides = Decides::Course},
           &R::sum);
   }
@@ -361,14 +363,16 @@ struct FieldsOf<StartTraining> {
                        .decides = Decides::Course},
           &R::compare_kernels);
     visit(
-        RequestField{.key = "convolution",
-                     .option = "--convolution",
-                     .placeholder = "auto|rule|NAME",
-                     .help = LAB_TEXT(
-                         "Algorithm of the lab's convolutions: auto (fastest by measurement), rule "
-                         "(by shape), or gemm, direct, winograd2, winograd4 where supported"),
-                     .decides = Decides::Course,
-                     .reported = true},
+        RequestField{
+            .key = "convolution",
+            .option = "--convolution",
+            .placeholder = "auto|rule|NAME",
+            .help = LAB_TEXT(
+                "Algorithm of the lab's convolutions: auto (fastest by measurement, stored "
+                "for later runs; measuring anew may change the rounding), rule (by "
+                "shape), or gemm, direct, winograd2, winograd4 where supported"),
+            .decides = Decides::Course,
+            .reported = true},
         &R::convolution);
     visit(
         RequestField{

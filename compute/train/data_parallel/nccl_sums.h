@@ -8,9 +8,10 @@
 
 namespace lab {
 
-// NCCL chooses the order of the sums: results repeat on the same GPUs with the same version of
-// NCCL, but their last bits differ from those of make_peer_sums(). Throws Error(Cuda) naming the
-// call if NCCL fails.
+// NCCL chooses the order of the sums: their last bits differ from those of make_peer_sums(), and
+// repeat on the same GPUs only if NCCL chooses the same algorithm and that one repeats. Sums inside
+// an NVSwitch (NVLS) may not. Throws Error(Cuda) naming the call if NCCL fails.
+// Source   https://github.com/NVIDIA/nccl/issues/1497
 std::unique_ptr<GpuSums> make_nccl_sums(const nccl::Library& library,
                                         std::span<const GpuArray> arrays);
 

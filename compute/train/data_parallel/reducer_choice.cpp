@@ -66,7 +66,8 @@ std::pair<std::unique_ptr<GpuSums>, std::string> choose_sums(std::span<const Gpu
   if (library) {
     try {
       return {make_nccl_sums(*library, arrays),
-              trf("gradients are summed on the GPUs by NCCL {}", library->version)};
+              trf("gradients are summed on the GPUs by NCCL {}, which may not repeat bit for bit",
+                  library->version)};
     } catch (const Error& error) {
       reason = error.what();
     }

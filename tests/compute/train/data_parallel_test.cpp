@@ -14,6 +14,7 @@
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/nn/state_dict.h"
 #include "compute/train/trainer.h"
+#include "compute/train/training_request.h"
 #include "tests/support/contexts.h"
 #include "tests/support/errors.h"
 #include "tests/support/probe.h"
@@ -141,6 +142,19 @@ TEST(DataParallel, AutoSharesTrainTheSameNetwork) {
   request.share_policy = SharePolicy::Auto;
   const std::vector<double> measured = losses(request, 2);
   for (std::size_t i = 0; i < equal.size(); ++i) EXPECT_NEAR(measured[i] / equal[i], 1, 1e-4);
+}
+
+TEST(DataParallel, AutoSharesSayThatResultsDoNotRepeat) {
+  const auto remarks = [](SharePolicy policy, int devices) {
+    StartTraining request = request_for("softmax", devices);
+    request.steps = 1;
+    request.share_policy = policy;
+    const auto lines = trained(request, devices)->all<LogLine>();
+    return std::ranges::count(lines, std::string(kMeasuredShares), &LogLine::text);
+  };
+  EXPECT_EQ(remarks(SharePolicy::Auto, 2), 1);
+  EXPECT_EQ(remarks(SharePolicy::Equal, 2), 0);
+  EXPECT_EQ(remarks(SharePolicy::Auto, 1), 0) << "one device has the whole batch";
 }
 
 TEST(DataParallel, KeepsTheRunningStatisticsOfTheFirstDeviceWithAShare) {

@@ -111,6 +111,17 @@ TEST(TrainingChanges, DivideTheBatchAnew) {
   EXPECT_EQ(probe.all<TrainingChanged>().at(0).after, "3,1");
 }
 
+TEST(TrainingChanges, AutoSharesSayThatResultsDoNotRepeat) {
+  StartTraining request = changed_while_running();
+  request.devices = {cpu(0), cpu(1)};
+  test::Probe probe(2);
+  probe.control.change({.share_policy = SharePolicy::Auto});
+  probe.run(*make_training_experiment(request));
+  EXPECT_EQ(probe.all<TrainingChanged>().at(0).after, "auto");
+  const auto lines = probe.all<LogLine>();
+  EXPECT_EQ(std::ranges::count(lines, std::string(kMeasuredShares), &LogLine::text), 1);
+}
+
 bool warns(const test::Probe& probe, const std::string& of) {
   return std::ranges::any_of(probe.all<LogLine>(), [&](const LogLine& line) {
     return line.severity == Severity::Warning && line.text.find(of) != std::string::npos;

@@ -134,8 +134,8 @@ void device_fields(const Panel& p, TrainingForm& form) {
     if (segmented(p.ui, "training/division", tr("Batch division"),
                   labels_of(enum_names<SharePolicy>()), division,
                   tr("Equal: the same number of images for each device. Auto: measures the devices "
-                     "and keeps adjusting the shares so that all finish together. By list: in the "
-                     "given proportions."))) {
+                     "and keeps adjusting the shares so that all finish together; results do not "
+                     "repeat bit for bit. By list: in the given proportions."))) {
       form.request.share_policy = static_cast<SharePolicy>(division);
       form.edits.shares = true;
     }

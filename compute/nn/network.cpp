@@ -10,14 +10,14 @@
 
 namespace lab::nn {
 
-Network::Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch,
+Network::Network(NetworkPlan plan, DeviceContext& device, std::optional<std::int64_t> max_batch,
                  std::uint64_t seed, const KernelOptions& kernels)
-    : plan_(std::move(plan)), device_(device), max_batch_(max_batch), kernels_(kernels) {
+    : plan_(std::move(plan)), device_(device), kernels_(kernels) {
   place_parameters();
   mark_accumulating_inputs();
   executor_ = device.gpu() == nullptr ? make_cpu_executor(plan_, device, kernels)
                                       : make_gpu_executor(plan_, device, kernels, *gpu_state_);
-  set_max_batch(max_batch);
+  if (max_batch) set_max_batch(*max_batch);
   initialize(*this, seed);
 }
 
@@ -28,12 +28,7 @@ void Network::set_max_batch(std::int64_t max_batch) {
   }
   arena_ = {};  // freed first, so that old and new memory need not fit together
   max_batch_ = 0;
-  try {
-    place_values(max_batch);
-  } catch (const Error& e) {
-    if (e.code() != Errc::OutOfMemory && e.code() != Errc::InvalidArgument) throw;
-    throw too_large(max_batch, e);
-  }
+  place_values(max_batch);
   max_batch_ = max_batch;
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "compute/core/error.h"
 #include "compute/nn/executor.h"
 #include "compute/nn/gpu_state.h"
 #include "compute/nn/network_plan.h"
@@ -20,9 +19,10 @@ namespace lab::nn {
 class Network {
  public:
   // Allocates the plan's memory on `device`, which must outlive the network, and calls initialize()
-  // with `seed`. Throws Error(OutOfMemory) with the requested and the available bytes.
-  Network(NetworkPlan plan, DeviceContext& device, std::int64_t max_batch, std::uint64_t seed = 0,
-          const KernelOptions& kernels = {});
+  // with `seed`. Without `max_batch`, set_max_batch() must be called before the first batch. Throws
+  // Error(OutOfMemory) with the requested and the available bytes.
+  Network(NetworkPlan plan, DeviceContext& device, std::optional<std::int64_t> max_batch,
+          std::uint64_t seed = 0, const KernelOptions& kernels = {});
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -30,12 +30,14 @@ class Network {
   const NetworkPlan& plan() const { return plan_; }
   std::int64_t max_batch() const { return max_batch_; }
   // Reallocates the activations for batches of up to `max_batch` images; their content is lost.
-  // Throws Error(OutOfMemory) with both sizes and the largest batch that fits; the network is then
+  // Throws Error(OutOfMemory) with the requested and the available bytes; the network is then
   // unusable until a call succeeds.
   void set_max_batch(std::int64_t max_batch);
-  // The largest batch below `refused` for which the device has memory besides `reserved_bytes`; 0
-  // if there is none.
-  std::int64_t largest_batch(std::int64_t refused, std::int64_t reserved_bytes);
+  // Bytes that set_max_batch() would allocate; empty if an array had more elements than the
+  // device's kernels address.
+  std::optional<std::int64_t> activation_bytes(std::int64_t max_batch);
+  // Bytes that it has allocated.
+  std::int64_t activation_bytes() const { return arena_.bytes(); }
   DeviceContext& device() const { return device_; }
 
   // Input of the next batch, on the device: [batch, height, width, channels] floats and one label
@@ -119,14 +121,12 @@ class Network {
   void place_parameters();
   void mark_accumulating_inputs();
   void place_values(std::int64_t max_batch);
-  // The error of place_values() with the largest batch that fits.
-  Error too_large(std::int64_t batch, const Error& error);
 
   void check_batch(std::int64_t batch) const;
 
   NetworkPlan plan_;
   DeviceContext& device_;
-  std::int64_t max_batch_;
+  std::int64_t max_batch_ = 0;
   const KernelOptions kernels_;
   Buffer parameter_memory_, gradient_memory_;  // on a CPU device
   std::unique_ptr<GpuState> gpu_state_;        // on a GPU

@@ -11,7 +11,6 @@
 
 #include "compute/core/error.h"
 #include "compute/core/language.h"
-#include "compute/core/units.h"
 #include "compute/kernels/gemm/cache_blocks.h"
 #include "compute/kernels/ops/image_lanes.h"
 #include "compute/nn/network.h"
@@ -314,9 +313,6 @@ void place_largest(NetworkPlan& plan, std::uint32_t* memory) {
   }
 }
 
-// What a training allocates on a device after the activations, besides the momentum: the data set.
-constexpr std::int64_t kReservedBytes = 64 * kMiB;
-
 }  // namespace
 
 void Network::place_values(std::int64_t max_batch) {
@@ -347,36 +343,17 @@ void Network::place_values(std::int64_t max_batch) {
   batch_memory_.sum = reinterpret_cast<GpuLossSum*>(place());
 }
 
-std::int64_t Network::largest_batch(std::int64_t refused, std::int64_t reserved_bytes) {
-  const std::int64_t bytes = device_.free_bytes() + arena_.bytes() - reserved_bytes;
-  const auto fits = [&](std::int64_t batch) {
-    try {
-      return plan_activations(plan_, *executor_, batch, kernels_.library, device_.gpu() != nullptr)
-                 .bytes <= bytes;
-    } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
-      if (e.code() == Errc::InvalidArgument) return false;
-      throw;
-    }
-  };
-  std::int64_t most = 0;
-  while (most + 1 < refused) {
-    const std::int64_t middle = most + (refused - most) / 2;
-    if (fits(middle)) {
-      most = middle;
-    } else {
-      refused = middle;
-    }
+std::optional<std::int64_t> Network::activation_bytes(std::int64_t max_batch) {
+  std::optional<std::int64_t> bytes;
+  try {
+    bytes =
+        plan_activations(plan_, *executor_, max_batch, kernels_.library, device_.gpu() != nullptr)
+            .bytes;
+  } catch (const Error& e) {  // arrays of more elements than a GPU's kernels address
+    if (e.code() != Errc::InvalidArgument) throw;
   }
   if (max_batch_ > 0) executor_->prepare(max_batch_);
-  return most;
-}
-
-Error Network::too_large(std::int64_t batch, const Error& error) {
-  const std::int64_t momentum_bytes = plan_.parameter_offsets().back() * 4;
-  const std::int64_t fits = largest_batch(batch, momentum_bytes + kReservedBytes);
-  if (fits == 0) return error;
-  return {error.code(), trf("{}; {} can take batches of up to {} images on {}", error.what(),
-                            name(), fits, to_string(device_.device()))};
+  return bytes;
 }
 
 }  // namespace lab::nn

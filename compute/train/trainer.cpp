@@ -14,6 +14,8 @@
 
 #include "compute/measure/measure.h"
 #include "compute/nn/models.h"
+#include "compute/tensor/buffer.h"
+#include "compute/train/data_parallel/largest_batch.h"
 
 namespace lab {
 namespace {
@@ -33,6 +35,11 @@ std::vector<int> driving_cores(const std::vector<DeviceContext*>& devices) {
   return cores;
 }
 
+// Whether a network throws this for a batch that is too large.
+bool refuses_a_batch(const Error& error) {
+  return error.code() == Errc::OutOfMemory || error.code() == Errc::InvalidArgument;
+}
+
 // Without the memory, the network keeps its former batch.
 void grow(nn::Network& network, std::int64_t batch) {
   const std::int64_t before = network.max_batch();
@@ -50,8 +57,8 @@ void grow_as_possible(nn::Network& network, std::int64_t wanted) {
   try {
     grow(network, wanted);
   } catch (const Error& error) {
-    if (error.code() != Errc::OutOfMemory && error.code() != Errc::InvalidArgument) throw;
-    grow(network, network.largest_batch(wanted, 0));
+    if (!refuses_a_batch(error)) throw;
+    grow(network, largest_part(network, wanted));
   }
 }
 
@@ -78,12 +85,12 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   replica_threads_ = std::make_unique<ThreadPool>(driving_cores(devices));
   replicas_.resize(devices.size());
   run_replicas([&](std::size_t i) {  // memory is allocated near the thread that touches it first
-    const std::int64_t capacity = std::max<std::int64_t>(1, images_[first_local_ + i]);
     replicas_[i] = std::make_unique<Replica>(
         *devices[i], options.plan ? options.plan() : nn::plan_model(options.model, options.width),
-        options.sgd, capacity, options.seed, options.kernels);
+        options.sgd, options.seed, options.kernels);
   });
   buckets_ = buckets_of(network(), options.bucket_bytes);
+  allocate_batches(options);
   if (!alone()) {
     std::vector<Replica*> all;
     for (const auto& replica : replicas_) all.push_back(replica.get());
@@ -94,6 +101,52 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
 }
 
 Trainer::~Trainer() = default;
+
+// Gives the replicas memory for their parts of a batch. GPUs keep room for what follows.
+void Trainer::allocate_batches(const TrainerOptions& options) {
+  std::int64_t gpu_bytes = options.data_bytes;
+  if (!alone() && std::ranges::all_of(
+                      replicas_, [](const auto& one) { return one->device().gpu() != nullptr; })) {
+    gpu_bytes += std::ranges::max_element(buckets_, {}, &GradientBucket::bytes)->bytes();
+  }
+  try {
+    run_replicas([&](std::size_t i) {
+      nn::Network& network = replicas_[i]->network();
+      network.set_max_batch(std::max<std::int64_t>(1, images_[first_local_ + i]));
+      if (network.device().gpu() == nullptr) return;
+      named_buffer(network.device(), gpu_bytes, tr("images"), DType::U8);
+    });
+  } catch (const Error& error) {
+    if (!refuses_a_batch(error)) throw;
+    throw too_large(error, options.batch, weights_, gpu_bytes);
+  }
+}
+
+// The error of a batch that was refused, with the largest one for the same shares. The devices of
+// other processes are taken to have memory for their parts of it.
+Error Trainer::too_large(const Error& error, std::int64_t batch, std::span<const double> weights,
+                         std::int64_t gpu_bytes) {
+  std::vector<nn::Network*> networks;
+  for (const auto& replica : replicas_) networks.push_back(&replica->network());
+  const std::int64_t fits = largest_batch(
+      {.networks = networks, .weights = weights, .first = first_local_, .gpu_bytes = gpu_bytes},
+      batch);
+  if (fits == 0) return error;
+  std::string where;
+  for (const RankDevice& one : devices_) {
+    where += (where.empty() ? "" : ", ") + to_string(one.device);
+  }
+  if (!ranks_.single()) {
+    where = trf("{} devices of {} processes", devices_.size(), ranks_.size());
+  }
+  const std::string& name = network().name();
+  const bool equal = std::ranges::adjacent_find(weights, std::not_equal_to<>()) == weights.end();
+  return {error.code(),
+          equal ? trf("{}; {} can take batches of up to {} images on {}", error.what(), name, fits,
+                      where)
+                : trf("{}; {} can take batches of up to {} images on {} with these shares",
+                      error.what(), name, fits, where)};
+}
 
 const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, double lr,
                                 const nn::PassOptions& options, bool stop_after_epoch) {
@@ -327,7 +380,13 @@ void Trainer::set_shares(SharePolicy policy, const std::vector<double>& shares,
   if (alone()) return;
   const bool listed = policy == SharePolicy::Listed;
   std::vector<double> weights = listed ? shares : std::vector<double>(devices_.size(), 1.0);
-  grow_replicas(split_images(batch, weights));
+  const std::vector<std::int64_t> images = split_images(batch, weights);
+  try {
+    grow_replicas(images);
+  } catch (const Error& error) {
+    if (!refuses_a_batch(error)) throw;
+    throw too_large(error, batch, weights, 0);
+  }
   take_shares(std::move(weights), batch);
   most_images_.assign(devices_.size(), kAnyNumber);
   shares_due_ = false;

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "compute/core/error.h"
 #include "compute/core/events/event.h"
 #include "compute/core/language.h"
 #include "compute/run/rank_group.h"
@@ -42,6 +43,7 @@ struct TrainerOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   nn::KernelOptions kernels = {};
   SumOptions sum = {};
+  std::int64_t data_bytes = 0;  // of the sets that each GPU will hold
 };
 
 struct StepResult {
@@ -90,7 +92,7 @@ class Trainer {
   // processes at the end of the step, which is abandoned if it takes more than two seconds longer.
   // The part of a step that a GPU computes is not interrupted, unless the GPU is emulated.
   // Throws Error(NotFound) for an unknown model, Error(OutOfMemory) with the requested and the
-  // available bytes.
+  // available bytes and, if a smaller batch fits, the largest that does.
   Trainer(const std::vector<DeviceContext*>& devices, const TrainerOptions& options,
           std::stop_token stop = {}, RankGroup& ranks = single_rank());
   ~Trainer();
@@ -159,8 +161,8 @@ class Trainer {
 
   // Divides the images of the following steps otherwise; `shares` are those of the devices, if
   // Listed. For a single process without queued steps. Throws Error(InvalidArgument) if the shares
-  // cannot divide `batch`, and Error(OutOfMemory) if a device has no memory for its part of it; the
-  // division is then unchanged.
+  // cannot divide `batch`, and Error(OutOfMemory) if a device has no memory for its part of it,
+  // with the largest batch that these shares allow; the division is then unchanged.
   void set_shares(SharePolicy policy, const std::vector<double>& shares, std::int64_t batch);
 
   // Splits the set, which must outlive the trainer, over all devices; returns the same result in
@@ -188,6 +190,9 @@ class Trainer {
   void cancel_when_stopped(const std::stop_token& over);
   RankWait rank_wait() const { return {.stop = abort_.get_token(), .interrupted = {}}; }
   void divide_batch(std::int64_t batch);
+  void allocate_batches(const TrainerOptions& options);
+  Error too_large(const Error& error, std::int64_t batch, std::span<const double> weights,
+                  std::int64_t gpu_bytes);
   void choose_reference();
   void choose_members();
   void connect_members();

@@ -34,11 +34,21 @@ namespace {
 
 constexpr int kProbeSteps = 20;  // timed, at most
 constexpr double kProbeBudget_s = 3;
+constexpr std::int64_t kFashionTrainImages = 60'000, kFashionTestImages = 10'000;
 
 std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& machine) {
   std::vector<DeviceContext*> devices;
   for (const Device device : request.devices) devices.push_back(&machine.at(device));
   return devices;
+}
+
+// Bytes of the images, labels and orders of the sets, which a GPU holds.
+std::int64_t data_bytes(const StartTraining& request) {
+  const bool fashion = request.data == DataSource::FashionMnist;
+  std::int64_t images = fashion ? kFashionTrainImages : request.synthetic_train;
+  if (request.evaluate) images += fashion ? kFashionTestImages : request.synthetic_test;
+  const ImageSet one;
+  return images * (one.height * one.width + 1 + std::int64_t{sizeof(std::uint32_t)});
 }
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {
@@ -54,7 +64,8 @@ TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser&
                       .chooser = &chooser,
                       .label_smoothing = request.label_smoothing,
                       .library = uses_library(request)},
-          .sum = {.way = request.sum}};
+          .sum = {.way = request.sum},
+          .data_bytes = data_bytes(request)};
 }
 
 // A trainer and what must last as long as it does.

@@ -1,6 +1,7 @@
 #include "compute/train/data_parallel/replica.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,8 +37,8 @@ class WaitAtEnd {
 }  // namespace
 
 Replica::Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
-                 std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels)
-    : network_(std::move(plan), device, capacity, seed, kernels),
+                 std::uint64_t seed, const nn::KernelOptions& kernels)
+    : network_(std::move(plan), device, std::nullopt, seed, kernels),
       sgd_(network_, sgd),
       spare_threads_(hardware_threads(device).size() > device.info().cores.size()),
       staged_(hardware_threads(device)) {

@@ -28,9 +28,10 @@ struct ReplicaStep {
 
 class Replica {
  public:
-  // Throws Error(OutOfMemory) with the requested and the available bytes.
+  // The network has no memory for batches yet: see nn::Network::set_max_batch(). Throws
+  // Error(OutOfMemory) with the requested and the available bytes.
   Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
-          std::int64_t capacity, std::uint64_t seed, const nn::KernelOptions& kernels = {});
+          std::uint64_t seed, const nn::KernelOptions& kernels = {});
   // Waits for the work queued on a GPU.
   ~Replica();
 

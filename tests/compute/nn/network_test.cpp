@@ -77,28 +77,27 @@ TEST(Network, RejectsABackwardOfAnotherBatch) {
   EXPECT_NE(message.find("backward of 2 images after forward of 3"), std::string::npos) << message;
 }
 
-// The N of "batches of up to N images" in the refusal of a batch.
-std::int64_t largest_batch(Machine& machine, Device device, std::int64_t batch,
-                           Errc code = Errc::OutOfMemory) {
-  const std::string message = test::message_of(
-      [&] { Network(plan_model("resnet18", 8), machine.at(device), batch); }, code);
-  const std::string before = "batches of up to ";
-  const std::size_t at = message.find(before);
-  EXPECT_NE(at, std::string::npos) << message;
-  return at == std::string::npos ? 1 : std::stoll(message.substr(at + before.size()));
-}
-
-TEST(Network, NamesTheLargestBatchThatFits) {
+TEST(Network, CountsTheBytesOfItsActivationsBeforeItAllocatesThem) {
   Machine machine({.emulated_gpus = 1});
-  const Device gpu = emulated_gpu(0);
-  const std::int64_t fits = largest_batch(machine, gpu, 1 << 17);
-  EXPECT_GT(fits, 100);
-  // Arrays too large for the kernels. Packed arenas grow with the batch, but not evenly.
-  EXPECT_NEAR(static_cast<double>(largest_batch(machine, gpu, 1 << 24, Errc::InvalidArgument)),
-              static_cast<double>(fits), 0.01 * static_cast<double>(fits));
-  EXPECT_NO_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits));
-  EXPECT_THROW(Network(plan_model("resnet18", 8), machine.at(gpu), fits + fits / 8), Error);
-  EXPECT_GT(largest_batch(machine, cpu(), 1 << 30), 100);
+  for (const Device device : {cpu(), emulated_gpu(0)}) {
+    SCOPED_TRACE(to_string(device));
+    Network network(plan_model("resnet18", 8), machine.at(device), std::nullopt);
+    EXPECT_EQ(network.max_batch(), 0);
+    EXPECT_EQ(network.activation_bytes(), 0);
+    EXPECT_THROW(network.forward(1, true, {}), Error);
+    const std::int64_t before = machine.at(device).memory().used_bytes();
+    const auto bytes = network.activation_bytes(3);
+    ASSERT_TRUE(bytes);
+    EXPECT_EQ(machine.at(device).memory().used_bytes(), before);
+    network.set_max_batch(3);
+    EXPECT_EQ(network.activation_bytes(), *bytes);
+    EXPECT_EQ(machine.at(device).memory().used_bytes(), before + *bytes);
+    EXPECT_GT(network.activation_bytes(4), bytes);
+    EXPECT_EQ(network.max_batch(), 3);
+  }
+  // Arrays of more elements than the kernels address.
+  Network network(plan_model("resnet18", 8), machine.at(emulated_gpu(0)), std::nullopt);
+  EXPECT_FALSE(network.activation_bytes(1 << 24));
 }
 
 // Copies of the values that are computed again for backward.

@@ -354,6 +354,22 @@ TEST(DataParallel, AutoSharesEndAtADevicesMemory) {
   EXPECT_TRUE(trainer.full_devices().empty());
 }
 
+// The second device has memory for 12 images; of a batch of 16 it would get 14.
+TEST(DataParallel, RefusedSharesNameTheLargestBatch) {
+  Machine other({.cpu_devices = 2});
+  const std::int64_t room = mlp_bytes(other, 12) - mlp_bytes(other, 8);
+  Machine machine({.cpu_devices = 2});
+  Trainer trainer(test::contexts_of(machine, {cpu(0), cpu(1)}), {.model = "mlp", .batch = 16});
+  MemoryAccount& memory = machine.at(cpu(1)).memory();
+  memory.reserve(memory.free_bytes() - room, {});
+  const auto divide = [&] { trainer.set_shares(SharePolicy::Listed, {1, 7}, 16); };
+  const std::string message = test::message_of(divide, Errc::OutOfMemory);
+  EXPECT_NE(message.find("; mlp can take batches of up to 14 images on cpu:0, cpu:1 with these "
+                         "shares"),
+            std::string::npos)
+      << message;
+}
+
 TEST(DataParallel, ReportsIdleDevices) {
   StartTraining request = request_for("mlp", 3);
   request.share_policy = SharePolicy::Listed;

@@ -2,11 +2,15 @@
 // and the devices work together here as they do in the program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "compute/core/error.h"
 #include "compute/experiments/registry.h"
+#include "compute/gpu/library/layer_libraries.h"
 #include "compute/machine/machine.h"
 #include "compute/run/worker.h"
 #include "compute/tensor/tensor_store.h"
@@ -21,8 +25,8 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 class LiveLab {
  public:
-  LiveLab()
-      : machine_({.cpu_devices = 1, .emulated_gpus = 1}),
+  explicit LiveLab(const MachineOptions& options = {.emulated_gpus = 1})
+      : machine_(options),
         worker_(machine_, tensors_, channel_, make_experiment, job_title),
         lab_(ui::Model(machine_.info()), 1, {1280, 1400}) {
     StartTraining& request = lab_.view.forms.training.request;
@@ -133,13 +137,79 @@ TEST(GpuTrainingFaults, ABatchThatDoesNotFitNamesTheLargest) {
   EXPECT_NE(error.find("resnet18 can take batches of up to"), std::string::npos) << error;
 }
 
-TEST(GpuTrainingFaults, AMissingLibraryNamesTheOtherKernels) {
+TEST(GpuTrainingFaults, AnEmulatedGpuNamesTheOtherKernels) {
   LiveLab live;
   live.request().kernels = Kernels::Library;
   live.click("training/start");
   ASSERT_TRUE(live.wait_for_end());
   EXPECT_NE(live.label("training/error").find("choose --kernels lab"), std::string::npos)
       << live.label("training/error");
+}
+
+// An emulated GPU that opens its libraries as a real one does, from these files.
+MachineOptions gpu_with(const library::LibraryFiles& files) {
+  return {.emulated_gpus = 1,
+          .emulated_library = [files](GpuDevice&, GpuLayers&) -> std::unique_ptr<GpuLayers> {
+            library::open_layer_libraries(files);
+            throw Error(Errc::Internal, "the libraries were opened");
+          }};
+}
+
+// Libraries that cannot be used, and the parts of the sentence about them.
+struct UnusableLibraries {
+  library::LibraryFiles files;
+  std::string what, way_out;
+};
+
+std::vector<UnusableLibraries> unusable_libraries() {
+  const std::string install =
+      "; install it, add its folder to LD_LIBRARY_PATH, or choose "
+      "--kernels lab";
+  return {{{.cudnn = {"/none/libcudnn.so.9"}, .cublas = {}},
+           "cuDNN cannot be opened: /none/libcudnn.so.9 (",
+           install},
+          {{.cudnn = {LAB_COMPLETE_CUDNN}, .cublas = {"/none/libcublas.so.13"}},
+           "cuBLAS cannot be opened: /none/libcublas.so.13 (",
+           install},
+          {{.cudnn = {LAB_OLD_CUDNN}, .cublas = {}},
+           std::string(LAB_OLD_CUDNN) + " is cuDNN 8; the lab works with 9",
+           ": install it, or choose --kernels lab"}};
+}
+
+TEST(GpuTrainingFaults, AnUnusableLibraryIsNamedWithTheWayOut) {
+  for (const UnusableLibraries& unusable : unusable_libraries()) {
+    LiveLab live(gpu_with(unusable.files));
+    live.request().kernels = Kernels::Library;
+    live.click("training/start");
+    ASSERT_TRUE(live.wait_for_end());
+    const std::string error = live.label("training/error");
+    EXPECT_NE(error.find("training: emu:0: " + unusable.what), std::string::npos) << error;
+    EXPECT_NE(error.find(unusable.way_out), std::string::npos) << error;
+    EXPECT_TRUE(live.lab().model.runs().empty());
+    // As the sentence says.
+    live.request().kernels = Kernels::Lab;
+    live.request().epochs = 1;
+    live.click("training/start");
+    ASSERT_TRUE(live.wait_for_end());
+    EXPECT_EQ(live.label("training/error"), "");
+  }
+}
+
+TEST(GpuTrainingFaults, BothKernelsSkipAnUnusableLibrary) {
+  for (const UnusableLibraries& unusable : unusable_libraries()) {
+    LiveLab live(gpu_with(unusable.files));
+    live.request().compare_kernels = true;
+    live.request().epochs = 1;
+    live.click("training/start");
+    ASSERT_TRUE(live.wait_for_end());
+    EXPECT_EQ(live.label("training/error"), "");
+    ASSERT_FALSE(live.lab().model.runs().empty());
+    EXPECT_EQ(live.lab().model.runs().back().steps().size(), 16U);
+    const std::string skipped = "Skipped library kernels on emu:0: " + unusable.what;
+    EXPECT_TRUE(std::ranges::any_of(live.lab().model.log(), [&](const auto& line) {
+      return line.text.starts_with(skipped) && line.text.ends_with(unusable.way_out);
+    })) << skipped;
+  }
 }
 
 TEST(GpuTrainingFaults, OnlyGpusAreOfferedTf32) {

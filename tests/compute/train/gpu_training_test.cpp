@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "compute/core/files/whole_file.h"
@@ -482,6 +485,120 @@ TEST(GpuTraining, ComputesInTf32AndBf16) {
       EXPECT_NEAR(losses[i], exact[i], tolerance * exact[i]) << "step " << i + 1;
     }
   }
+}
+
+// ---- Automatic shares of an emulated GPU and a CPU device
+
+// Trains LeNet on both. The calling thread drives the GPU.
+class GpuAndCpu {
+ public:
+  explicit GpuAndCpu(TrainerOptions options)
+      : trainer_(test::contexts_of(machine_, {emulated_gpu(0), cpu()}), std::move(options)) {}
+
+  // The CPU takes `slower` times as long for an image as the GPU took in the step before.
+  StepResult step(double slower) {
+    const std::thread::id caller = std::this_thread::get_id();
+    const std::chrono::duration<double> pause(slower * gpu_image_s_ * cpu_images_);
+    nn::PassOptions pass;
+    pass.gradient_ready = [&](std::size_t parameter) {
+      if (parameter == 0 && std::this_thread::get_id() != caller) {
+        std::this_thread::sleep_for(pause);
+      }
+    };
+    StepResult result = trainer_.step(loader_, steps_++ % kSteps, 0.1, pass);
+    const DeviceStep& gpu = result.devices.at(0);
+    if (gpu.images > 0) gpu_image_s_ = gpu.compute_s / static_cast<double>(gpu.images);
+    cpu_images_ = static_cast<double>(result.devices.at(1).images);
+    return result;
+  }
+  std::vector<float> parameters() {
+    trainer_.gather_state();
+    const auto values = trainer_.network().flat_parameters();
+    return {values.begin(), values.end()};
+  }
+  Trainer& trainer() { return trainer_; }
+
+  static constexpr std::int64_t kBatch = 8;
+
+ private:
+  static constexpr std::int64_t kSteps = 4;
+  Machine machine_{{.cpu_devices = 1, .emulated_gpus = 1, .check_emulation = false}};
+  const Dataset data_ = make_synthetic_garments(kSteps * kBatch, 1, 1);
+  const BatchLoader loader_{data_.train, kBatch, BatchOrder::Sequential, 0};
+  Trainer trainer_;
+  std::int64_t steps_ = 0;
+  double gpu_image_s_ = 0, cpu_images_ = 0;  // of the latest step
+};
+
+TrainerOptions shared_lenet(SharePolicy policy, std::vector<double> shares = {}) {
+  TrainerOptions options = model("lenet");
+  options.batch = GpuAndCpu::kBatch;
+  options.share_policy = policy;
+  options.shares = std::move(shares);
+  return options;
+}
+
+struct SharedSteps {
+  std::vector<std::vector<double>> images;  // of each device, by step
+  std::vector<double> losses;
+  std::vector<float> parameters;
+};
+
+std::vector<double> images_of(const StepResult& step) {
+  std::vector<double> images;
+  for (const DeviceStep& device : step.devices) {
+    images.push_back(static_cast<double>(device.images));
+  }
+  return images;
+}
+
+// Trains until the shares are no longer equal, and two steps longer.
+void train_with_auto_shares(double slower, SharedSteps& into) {
+  GpuAndCpu training(shared_lenet(SharePolicy::Auto));
+  for (int unequal = 0; unequal < 3;) {
+    ASSERT_LT(into.losses.size(), 100U) << "the shares stay equal";
+    const StepResult step = training.step(slower);
+    into.images.push_back(images_of(step));
+    into.losses.push_back(step.loss);
+    if (into.images.back()[0] != into.images.back()[1]) ++unequal;
+  }
+  into.parameters = training.parameters();
+}
+
+// Trains with the same division of each batch, but by lists.
+void expect_same_with_listed_shares(const SharedSteps& expected) {
+  std::vector<double> shares = expected.images.front();
+  GpuAndCpu training(shared_lenet(SharePolicy::Listed, shares));
+  std::vector<double> losses;
+  for (const std::vector<double>& images : expected.images) {
+    if (images != shares) {
+      training.trainer().set_shares(SharePolicy::Listed, images, GpuAndCpu::kBatch);
+      shares = images;
+    }
+    const StepResult step = training.step(0);
+    EXPECT_EQ(images_of(step), images);
+    losses.push_back(step.loss);
+  }
+  EXPECT_EQ(losses, expected.losses);
+  EXPECT_EQ(training.parameters(), expected.parameters);
+}
+
+TEST(GpuTraining, AutoSharesGiveASlowCpuFewerImages) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  SharedSteps steps;
+  ASSERT_NO_FATAL_FAILURE(train_with_auto_shares(3, steps));
+  EXPECT_GT(steps.images.back()[0], steps.images.back()[1]);
+  EXPECT_GT(steps.images.back()[1], 0);
+  expect_same_with_listed_shares(steps);
+}
+
+// Without a pause the emulated GPU is hundreds of times slower than the CPU.
+TEST(GpuTraining, AutoSharesGiveASlowGpuFewerImages) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  SharedSteps steps;
+  ASSERT_NO_FATAL_FAILURE(train_with_auto_shares(0, steps));
+  EXPECT_LT(steps.images.back()[0], steps.images.back()[1]);
+  expect_same_with_listed_shares(steps);
 }
 
 // ---- By cuDNN and cuBLAS, of which these are fakes

@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kFlippedImage = std::uint32_t{1} << 31;
 struct GpuImageOrder {
   std::uint64_t seed = 0;
   // Numbers of Philox streams; absent: the file's order, and no image is mirrored.
-  std::optional<std::uint64_t> shuffle_stream, flip_stream;
+  std::optional<std::uint64_t> shuffle_stream = {}, flip_stream = {};
   std::int64_t images = 0;
   std::uint32_t* to = nullptr;
   std::byte* workspace = nullptr;  // workspace_bytes(order), aligned to 4 bytes

@@ -37,7 +37,7 @@ using ImageOrder = std::shared_ptr<const std::vector<std::uint32_t>>;
 struct OrderRule {
   std::uint64_t seed = 0;
   // Streams of random numbers; absent: the file's order, and no image is mirrored.
-  std::optional<std::uint64_t> shuffle_stream, flip_stream;
+  std::optional<std::uint64_t> shuffle_stream = {}, flip_stream = {};
   bool operator==(const OrderRule&) const = default;
 };
 

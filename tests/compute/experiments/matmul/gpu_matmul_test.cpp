@@ -253,12 +253,11 @@ TEST_F(MatmulOnGpu, AFailedLaunchFailsItsRungOnly) {
 }
 
 TEST_F(MatmulOnGpu, ALaunchThatFailsWhileItIsTimedFailsItsRungOnly) {
-  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 6};
+  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 12};  // all are verified
   EXPECT_NE(message_of([&] { run(request({"naive", "async", "cublas"})); }, Errc::Internal), "");
   const auto failed = probe.all<RungFailed>();
   ASSERT_EQ(failed.size(), 1U);
-  EXPECT_EQ(failed[0].kernel, "cublas") << "libraries are timed first";
-  EXPECT_EQ(kernels(), (std::set<std::string>{"naive", "async", "cublas"}));
+  EXPECT_FALSE(failed[0].max_error.has_value());
   EXPECT_EQ(probe.all<MatmulSample>().size(), 5U) << "two sizes";
   expect_all_given_back();
 }

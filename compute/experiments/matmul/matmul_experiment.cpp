@@ -237,10 +237,10 @@ class MatmulLadder final : public Experiment {
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
       if (i == 0) emit_chosen(ctx, *ladder, rungs);
+      run_size(ctx, device, bench, rungs, settings.n);
       for (const RungInfo* rung : bench.failed_rungs()) {
         failed_.insert(trf("{} on {}", rung->name, to_string(device)));
       }
-      run_size(ctx, device, bench, rungs, settings.n);
       done_s_ += size_s(rungs, settings.n);
     }
   }

@@ -34,7 +34,7 @@ class Network {
   // unusable until a call succeeds.
   void set_max_batch(std::int64_t max_batch);
   // Bytes that set_max_batch() would allocate; empty if an array had more elements than the
-  // device's kernels address.
+  // device's kernels address. Plans anew; a GPU then records its steps again.
   std::optional<std::int64_t> activation_bytes(std::int64_t max_batch);
   // Bytes that it has allocated.
   std::int64_t activation_bytes() const { return arena_.bytes(); }

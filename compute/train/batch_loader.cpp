@@ -63,18 +63,19 @@ std::int64_t BatchLoader::batch_size(std::int64_t step) const {
 }
 
 void BatchLoader::start_epoch(std::int64_t epoch) {
-  rule_ = {};
+  OrderRule rule;
   const auto number = static_cast<std::uint64_t>(epoch);
-  if (order_ == BatchOrder::Shuffled) rule_.shuffle_stream = kFirstShuffleStream + number;
-  if (augment_ == Augmentation::Flip) rule_.flip_stream = kFirstFlipStream + number;
-  if (rule_ != OrderRule()) rule_.seed = seed_;
+  if (order_ == BatchOrder::Shuffled) rule.shuffle_stream = kFirstShuffleStream + number;
+  if (augment_ == Augmentation::Flip) rule.flip_stream = kFirstFlipStream + number;
+  if (rule != OrderRule()) rule.seed = seed_;
+  if (rule != rule_) drawn_ = nullptr;
+  rule_ = rule;
 }
 
 ImageOrder BatchLoader::order() const {
   const std::lock_guard lock(mutex_);
-  if (drawn_ == nullptr || drawn_rule_ != rule_) {
+  if (drawn_ == nullptr) {
     drawn_ = std::make_shared<std::vector<std::uint32_t>>(draw(images_.count, rule_));
-    drawn_rule_ = rule_;
   }
   return drawn_;
 }

@@ -86,8 +86,7 @@ class BatchLoader {
   const Augmentation augment_;
   OrderRule rule_;
   mutable std::mutex mutex_;
-  mutable ImageOrder drawn_;  // by drawn_rule_
-  mutable OrderRule drawn_rule_;
+  mutable ImageOrder drawn_;  // by the rule, once asked for
 };
 
 // Copies the images of the next step on its own thread while the current step computes.

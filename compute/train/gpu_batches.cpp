@@ -32,14 +32,23 @@ GpuBatches::GpuBatches(DeviceContext& device) : device_(device), gpu_(*device.gp
 
 GpuBatches::~GpuBatches() = default;
 
+void GpuBatches::reserve(std::int64_t bytes) {
+  reserved_ = {};
+  if (bytes > 0) reserved_ = named_buffer(device_, bytes, tr("images"), DType::U8);
+}
+
 GpuBatches::Set& GpuBatches::on_gpu(const BatchLoader& loader) {
   const ImageSet& images = loader.images();
   Set& set = sets_[&images];
+  if (set.rule == loader.rule()) return set;
+  const std::int64_t before = set.bytes(), reserved = reserved_.bytes();
+  reserve(0);
   if (set.labels.data() == nullptr) {
     set.pixels = copied(device_, images.pixels, tr("images"));
     set.labels = copied(device_, images.labels, tr("labels"));
   }
-  if (set.rule != loader.rule()) draw_order(set, images.count, loader.rule());
+  draw_order(set, images.count, loader.rule());
+  reserve(reserved - (set.bytes() - before));
   return set;
 }
 

@@ -17,6 +17,10 @@ class GpuBatches {
   explicit GpuBatches(DeviceContext& device);
   ~GpuBatches();
 
+  // The memory of all sets, their orders included, kept until the sets are copied; 0 gives it back.
+  // Throws Error(OutOfMemory).
+  void reserve(std::int64_t bytes);
+
   // Queues pixels / 255 and labels of a slice of the step's batch on the main stream. The first
   // call for a set copies it to the GPU and waits; the first of an epoch draws the order of its
   // images there. Sets must outlive this object. Throws Error(OutOfMemory) with the requested and
@@ -28,6 +32,9 @@ class GpuBatches {
   struct Set {
     Buffer pixels, labels, order, workspace;
     std::optional<OrderRule> rule;  // of `order`
+    std::int64_t bytes() const {
+      return pixels.bytes() + labels.bytes() + order.bytes() + workspace.bytes();
+    }
   };
   Set& on_gpu(const BatchLoader& loader);
   void draw_order(Set& set, std::int64_t images, const OrderRule& rule);
@@ -35,6 +42,7 @@ class GpuBatches {
   DeviceContext& device_;
   GpuDevice& gpu_;
   std::map<const ImageSet*, Set> sets_;
+  Buffer reserved_;
 };
 
 }  // namespace lab

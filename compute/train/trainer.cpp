@@ -40,6 +40,13 @@ bool refuses_a_batch(const Error& error) {
   return error.code() == Errc::OutOfMemory || error.code() == Errc::InvalidArgument;
 }
 
+bool are_gpus_of_a_kind(std::span<const std::unique_ptr<Replica>> replicas) {
+  const DeviceKind kind = replicas.front()->device().device().kind;
+  return kind != DeviceKind::Cpu && std::ranges::all_of(replicas, [kind](const auto& one) {
+           return one->device().device().kind == kind;
+         });
+}
+
 // Without the memory, the network keeps its former batch.
 void grow(nn::Network& network, std::int64_t batch) {
   const std::int64_t before = network.max_batch();
@@ -104,21 +111,21 @@ Trainer::~Trainer() = default;
 
 // Gives the replicas memory for their parts of a batch. GPUs keep room for what follows.
 void Trainer::allocate_batches(const TrainerOptions& options) {
-  std::int64_t gpu_bytes = options.data_bytes;
-  if (!alone() && std::ranges::all_of(
-                      replicas_, [](const auto& one) { return one->device().gpu() != nullptr; })) {
-    gpu_bytes += std::ranges::max_element(buckets_, {}, &GradientBucket::bytes)->bytes();
+  std::int64_t received_bytes = 0;  // of gradients, where GPUs add them
+  if (!alone() && ranks_.single() && are_gpus_of_a_kind(replicas_)) {
+    received_bytes = std::ranges::max_element(buckets_, {}, &GradientBucket::bytes)->bytes();
   }
   try {
     run_replicas([&](std::size_t i) {
       nn::Network& network = replicas_[i]->network();
       network.set_max_batch(std::max<std::int64_t>(1, images_[first_local_ + i]));
-      if (network.device().gpu() == nullptr) return;
-      named_buffer(network.device(), gpu_bytes, tr("images"), DType::U8);
+      replicas_[i]->reserve_images(options.data_bytes);
+      named_buffer(network.device(), received_bytes, tr("received gradients"));
     });
   } catch (const Error& error) {
     if (!refuses_a_batch(error)) throw;
-    throw too_large(error, options.batch, weights_, gpu_bytes);
+    run_replicas([&](std::size_t i) { replicas_[i]->reserve_images(0); });
+    throw too_large(error, options.batch, weights_, options.data_bytes + received_bytes);
   }
 }
 

@@ -45,10 +45,14 @@ std::vector<DeviceContext*> contexts(const StartTraining& request, Machine& mach
 // Bytes of the images, labels and orders of the sets, which a GPU holds.
 std::int64_t data_bytes(const StartTraining& request) {
   const bool fashion = request.data == DataSource::FashionMnist;
-  std::int64_t images = fashion ? kFashionTrainImages : request.synthetic_train;
+  const std::int64_t train = fashion ? kFashionTrainImages : request.synthetic_train;
+  std::int64_t images = train;
   if (request.evaluate) images += fashion ? kFashionTestImages : request.synthetic_test;
+  constexpr std::int64_t kEntryBytes = sizeof(std::uint32_t);
   const ImageSet one;
-  return images * (one.height * one.width + 1 + std::int64_t{sizeof(std::uint32_t)});
+  std::int64_t bytes = images * (one.height * one.width + 1 + kEntryBytes);
+  if (request.order == BatchOrder::Shuffled) bytes += (3 * train + 2) * kEntryBytes;
+  return bytes;
 }
 
 TrainerOptions trainer_options(const StartTraining& request, ConvolutionChooser& chooser) {

@@ -60,7 +60,9 @@ class LadderBench::Case {
     }
     drop_wrong_rungs();
     for (int round = 0; round < bench_.options_.rounds; ++round) {
-      std::erase_if(rungs_, [&](Timed& timed) { return !time(timed); });
+      for (auto at = rungs_.begin(); at != rungs_.end();) {
+        at = time(*at) ? std::next(at) : rungs_.erase(at);
+      }
     }
     print();
     return !failed_;

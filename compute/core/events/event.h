@@ -65,8 +65,8 @@ struct Skipped {
   std::string reason;
 };
 
-// A kernel whose product was wrong or could not be computed; the case was not timed. The job fails
-// once all other cases are measured.
+// A kernel whose product was wrong or ended with an error; the case has no times, or no further
+// ones. The job fails once all other cases are measured.
 struct RungFailed {
   Device device;
   std::string kernel;

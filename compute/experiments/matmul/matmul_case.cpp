@@ -74,7 +74,7 @@ void MatmulCase::verify(std::size_t rung) {
 }
 
 void MatmulCase::fail(const RungInfo& rung, const Error& error) {
-  if (error.code() != Errc::Cuda) throw Error(error);
+  if (error.code() != Errc::Cuda) throw;
   fail(rung, error.what(), std::nullopt);
 }
 

@@ -93,7 +93,7 @@ class MatmulCase {
   };
 
   void verify(std::size_t rung);
-  // Rethrows all errors after which the device is not usable, or that are not its own.
+  // In a catch block: rethrows all but errors of the device after which it is usable.
   void fail(const RungInfo& rung, const Error& error);
   void fail(const RungInfo& rung, std::string reason, std::optional<double> max_error);
   void each_verified(const std::function<void(Verified&)>& time);

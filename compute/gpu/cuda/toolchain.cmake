@@ -69,7 +69,7 @@ endif()
 enable_language(CUDA)
 # Where nvcc has a host compiler of its own, older than the C++ compiler, which links, these folders
 # would come first and have an older libstdc++.
-list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/")
+list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/lib(32|64)?/gcc/")
 if(LAB_TESTS)  # which read the reports
   list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/report_registers)
 endif()

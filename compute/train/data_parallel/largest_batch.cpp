@@ -6,7 +6,6 @@
 
 #include "compute/core/units.h"
 #include "compute/machine/machine.h"
-#include "compute/machine/resource_limits.h"
 #include "compute/machine/thread_pool.h"
 #include "compute/train/data_parallel/shares.h"
 
@@ -34,7 +33,8 @@ std::int64_t largest_below(std::int64_t refused, FunctionRef<bool(std::int64_t)>
 // What the device of a network has for activations, the present ones included.
 std::int64_t room_bytes(nn::Network& network) {
   network.wait();  // memory released on a GPU is free once its work is done
-  return network.device().free_bytes() + network.activation_bytes();
+  const std::int64_t bytes = network.device().free_bytes() + network.activation_bytes();
+  return network.device().device().kind == DeviceKind::Cuda ? bytes - kDriverBytes : bytes;
 }
 
 }  // namespace
@@ -49,19 +49,15 @@ std::int64_t largest_part(nn::Network& network, std::int64_t refused) {
 std::int64_t largest_batch(const DividedBatch& batch, std::int64_t refused) {
   return largest_below(refused, [&batch](std::int64_t images) {
     const std::vector<std::int64_t> parts = split_images(images, batch.weights);
-    std::int64_t host_bytes = 0;  // more than now; the devices share the main memory
     for (std::size_t i = 0; i < batch.networks.size(); ++i) {
       nn::Network& network = *batch.networks[i];
-      const DeviceKind kind = network.device().device().kind;
       const auto bytes =
           network.activation_bytes(std::max<std::int64_t>(1, parts[batch.first + i]));
       if (!bytes) return false;
-      std::int64_t other_bytes = kind == DeviceKind::Cpu ? 0 : batch.gpu_bytes;
-      if (kind == DeviceKind::Cuda) other_bytes += kDriverBytes;
+      const std::int64_t other_bytes = network.device().gpu() == nullptr ? 0 : batch.gpu_bytes;
       if (*bytes + other_bytes > room_bytes(network)) return false;
-      if (kind != DeviceKind::Cuda) host_bytes += *bytes - network.activation_bytes();
     }
-    return host_bytes <= read_memory().available_bytes;
+    return true;
   });
 }
 

@@ -52,6 +52,10 @@ Replica::~Replica() {
   }
 }
 
+void Replica::reserve_images(std::int64_t bytes) {
+  if (gpu_batches_) gpu_batches_->reserve(bytes);
+}
+
 void Replica::load(const BatchLoader& loader, std::int64_t step, BatchSlice slice) {
   if (gpu_batches_) {
     gpu_batches_->load(loader, step, slice, network_.input(), network_.labels());

@@ -49,6 +49,10 @@ class Replica {
   void queue(const BatchLoader& loader, std::int64_t step, double lr,
              const nn::PassOptions& options);
 
+  // On a GPU: keeps memory for data sets that are copied there when they are first used; 0 gives it
+  // back. Throws Error(OutOfMemory).
+  void reserve_images(std::int64_t bytes);
+
   // Loads the images of `slice` in the loader's step into the network's input.
   void load(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compute/core/units.h"
 #include "compute/experiments/training/training_experiment.h"
 #include "compute/train/gpu_batches.h"
 #include "compute/train/trainer.h"
@@ -32,6 +33,31 @@ struct LoadedBatch {
   std::vector<std::uint8_t> labels;
   bool operator==(const LoadedBatch&) const = default;
 };
+
+TEST(GpuBatches, TakeTheReservedMemory) {
+  Machine machine({.emulated_gpus = 1});
+  DeviceContext& device = machine.at(emulated_gpu(0));
+  const ImageSet images = gradient_images(21), others = gradient_images(5);
+  BatchLoader loader(images, 16, BatchOrder::Shuffled, 5);
+  const BatchLoader other(others, 5, BatchOrder::Sequential, 0);
+  Buffer pixels = named_buffer(device, 16 * 784 * 4, "pixels");
+  Buffer labels = named_buffer(device, 16, "labels", DType::U8);
+  GpuBatches batches(device);
+  batches.reserve(kMiB);
+  const std::int64_t used = device.memory().used_bytes();
+  const auto load = [&](const BatchLoader& from) {
+    batches.load(from, 0, {0, 5}, reinterpret_cast<float*>(pixels.data()),
+                 reinterpret_cast<std::uint8_t*>(labels.data()));
+    EXPECT_EQ(device.memory().used_bytes(), used);
+  };
+  for (const std::int64_t epoch : {0, 1}) {
+    loader.start_epoch(epoch);
+    load(loader);
+    load(other);
+  }
+  batches.reserve(0);
+  EXPECT_LT(device.memory().used_bytes(), used);
+}
 
 // Loads a batch in slices of at most `slice` images.
 LoadedBatch load_on_cpu(const BatchLoader& loader, std::int64_t step, std::int64_t slice) {

@@ -226,7 +226,7 @@ TEST_F(MatmulOnGpu, SkipsAFailingLibrary) {
 TEST_F(MatmulOnGpu, AWrongProductFailsAndTheRestIsTimed) {
   fake->gpu(0).matmul().wrong = "vector";
   EXPECT_EQ(message_of([&] { run(request({})); }, Errc::Internal),
-            "matmul: vector on cuda:0 failed; the failed cases were not timed");
+            "matmul: vector on cuda:0 failed; failed cases have no times");
   EXPECT_EQ(kernels(), (std::set<std::string>{"naive", "coalesced", "shared", "column", "square",
                                               "warp", "async", "cublas", "cublaslt"}));
   EXPECT_EQ(probe.all<MatmulSample>().size(), 18U) << "two sizes";
@@ -253,10 +253,13 @@ TEST_F(MatmulOnGpu, AFailedLaunchFailsItsRungOnly) {
 }
 
 TEST_F(MatmulOnGpu, ALaunchThatFailsWhileItIsTimedFailsItsRungOnly) {
-  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 12};  // all are verified
+  fake->gpu(0).faults.fails = "matmul";
+  fake->gpu(0).faults.fails_after = 12;  // all are verified
   EXPECT_NE(message_of([&] { run(request({"naive", "async", "cublas"})); }, Errc::Internal), "");
   const auto failed = probe.all<RungFailed>();
   ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].kernel, "cublas") << "the first that is timed";
+  EXPECT_EQ(failed[0].n, 9);
   EXPECT_FALSE(failed[0].max_error.has_value());
   EXPECT_EQ(probe.all<MatmulSample>().size(), 5U) << "two sizes";
   expect_all_given_back();

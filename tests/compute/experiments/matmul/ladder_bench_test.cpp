@@ -66,7 +66,8 @@ TEST_F(LadderBenchOnFake, AFailedCallFailsItsRungOnly) {
 }
 
 TEST_F(LadderBenchOnFake, ACallThatFailsWhileItIsTimedFailsItsRungOnly) {
-  fake->gpu(0).faults = {.fails = "matmul", .fails_after = 12};  // of ten rungs
+  fake->gpu(0).faults.fails = "matmul";
+  fake->gpu(0).faults.fails_after = 12;  // of ten rungs
   EXPECT_FALSE(run());
   ASSERT_EQ(all("fail").size(), 1U);
   EXPECT_EQ(all("bench").size(), 19U);

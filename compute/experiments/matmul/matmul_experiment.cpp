@@ -89,8 +89,8 @@ class MatmulLadder final : public Experiment {
     if (!request_.live) ctx.expect(expected_s_);
     for (std::size_t i = 0; i < devices_.size(); ++i) run_or_skip(ctx, devices_[i], rungs[i]);
     if (!failed_.empty()) {
-      throw Error(Errc::Internal, trf("matmul: {} failed; failed cases have no times",
-                                      fmt::join(failed_, ", ")));
+      throw Error(Errc::Internal,
+                  trf("matmul: {} failed; failed cases have no times", fmt::join(failed_, ", ")));
     }
     ctx.progress(1, tr("done"));
   }

@@ -132,7 +132,8 @@ void PeerSums::queue(std::int64_t begin, std::int64_t end) {
 // Gives each GPU access to the memory of the others, where the machine allows it.
 class GpuSums::PeerAccess {
  public:
-  explicit PeerAccess(std::span<const GpuSums::Member> members) {
+  // Takes back all access if a GPU refuses one.
+  explicit PeerAccess(std::span<const GpuSums::Member> members) : PeerAccess() {
     for (const GpuSums::Member& from : members) {
       for (const GpuSums::Member& to : members) {
         if (&from == &to || !from.gpu->can_access(*to.gpu)) continue;
@@ -153,6 +154,8 @@ class GpuSums::PeerAccess {
   PeerAccess& operator=(const PeerAccess&) = delete;
 
  private:
+  PeerAccess() = default;  // once it has returned, an exception destroys the object
+
   std::vector<std::pair<GpuDevice*, GpuDevice*>> pairs_;
 };
 

@@ -26,7 +26,7 @@
 namespace lab {
 
 // Incremented with every change to a class or struct of this interface, RungInfo included.
-inline constexpr int kGpuInterfaceVersion = 11;
+inline constexpr int kGpuInterfaceVersion = 12;
 
 // Constant properties of a GPU. Reading them creates no context and wakes no GPU that listing the
 // GPUs does not wake.
@@ -147,8 +147,8 @@ class GpuDevice {
   virtual void release(std::byte* memory, GpuStream& stream) noexcept = 0;
   // Returns the pool's unused memory to the GPU.
   virtual void trim_pool() = 0;
-  // `bytes` > 0. The memory must be released before the device is destroyed. Throws
-  // Error(OutOfMemory) naming the size.
+  // `bytes` > 0, on the GPU's NUMA node where the process may use it. The memory must be released
+  // before the device is destroyed. Throws Error(OutOfMemory) naming the size.
   virtual std::unique_ptr<PinnedMemory> allocate_pinned(std::int64_t bytes) = 0;
 
   // Asynchronous if the host memory is pinned. Pageable host memory may be accessed before or after

@@ -6,6 +6,7 @@
 #include "compute/gpu/cuda/layers/cuda_library_layers.h"
 #include "compute/gpu/cuda/matmul/rungs/launch.h"
 #include "compute/gpu/cuda/ops/ops.h"
+#include "compute/gpu/nearby_processors.h"
 
 namespace lab::cuda {
 namespace {
@@ -65,6 +66,7 @@ void CudaDevice::trim_pool() {
 }
 
 std::unique_ptr<PinnedMemory> CudaDevice::allocate_pinned(std::int64_t bytes) {
+  const NearGpu near(facts_.pci_bus_id);
   return std::make_unique<CudaPinned>(gpu_, bytes);
 }
 

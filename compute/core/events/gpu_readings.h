@@ -81,10 +81,10 @@ void for_each_gpu_fact(const Visit& visit) {
   visit(&F::ecc, "ecc",
         gpu_line(kGpu, LAB_TEXT("ECC"), text::on_off,
                  LAB_TEXT("Memory that detects and corrects bit errors.")));
-  visit(
-      &F::mig, "mig",
-      gpu_line(kGpu, LAB_TEXT("MIG"), text::on_off,
-               LAB_TEXT("Multi-Instance GPU: the GPU is partitioned into several smaller ones.")));
+  visit(&F::mig, "mig",
+        gpu_line(kGpu, LAB_TEXT("MIG"), text::on_off,
+                 LAB_TEXT("Multi-Instance GPU: the GPU is partitioned into several smaller ones. "
+                          "Readings are of the whole GPU.")));
   visit(&F::sm_clock_max_mhz, "sm_clock_max_mhz",
         gpu_line(kLimits, LAB_TEXT("Max SM clock"), text::megahertz));
   visit(&F::graphics_clock_max_mhz, "graphics_clock_max_mhz",

@@ -75,7 +75,7 @@ void Interface::begin_frame(const FrameInput& input) {
   take_user_input();
   if (input.scripted != nullptr) input.scripted->apply(ImGui::GetIO());
   if (input.pointer_away) ui::send_pointer(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
-  ImGui::NewFrame();
+  ui::new_frame();
   ui_.time_s = lab_time_s();
   ui_.wants_animation = false;
   ui_.wants_layout = false;

@@ -49,7 +49,7 @@ class NullBackend {
 
   // Runs `draw` as one frame.
   void raw_frame(const std::function<void()>& draw) {
-    ImGui::NewFrame();
+    ui::new_frame();
     ui.time_s += static_cast<double>(ImGui::GetIO().DeltaTime);
     ui.wants_animation = false;
     ui.wants_layout = false;

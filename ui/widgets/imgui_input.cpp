@@ -51,6 +51,26 @@ ImGuiKey imgui_key(int key) {
   return ImGuiKey_None;
 }
 
+bool is_modifier(ImGuiKey key) {
+  return (static_cast<int>(key) & ImGuiMod_Mask_) != 0 ||
+         (key >= ImGuiKey_LeftCtrl && key <= ImGuiKey_RightSuper);
+}
+
+// Takes all events from a change of a modifier on, if it follows a press.
+ImVector<ImGuiInputEvent> take_later_events(ImVector<ImGuiInputEvent>& queue) {
+  ImVector<ImGuiInputEvent> later;
+  bool pressed = false;
+  for (const ImGuiInputEvent& event : queue) {
+    const bool key = event.Type == ImGuiInputEventType_Key;
+    const bool modifier = key && is_modifier(event.Key.Key);
+    if (!later.empty() || (modifier && pressed)) later.push_back(event);
+    pressed = pressed || (key && !modifier && event.Key.Down) ||
+              (event.Type == ImGuiInputEventType_MouseButton && event.MouseButton.Down);
+  }
+  queue.resize(queue.Size - later.Size);
+  return later;
+}
+
 }  // namespace
 
 bool key_pressed(int key, bool repeat) {
@@ -85,6 +105,12 @@ void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down) {
   if (which.ctrl) io.AddKeyEvent(ImGuiMod_Ctrl, down);
   if (which.shift) io.AddKeyEvent(ImGuiMod_Shift, down);
   if (which.alt) io.AddKeyEvent(ImGuiMod_Alt, down);
+}
+
+void new_frame() {
+  const ImVector<ImGuiInputEvent> later = take_later_events(GImGui->InputEventsQueue);
+  ImGui::NewFrame();
+  for (const ImGuiInputEvent& event : later) GImGui->InputEventsQueue.push_back(event);
 }
 
 bool input_queued() {
@@ -127,6 +153,10 @@ void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down) {
   io.KeyCtrl = which.ctrl && down;
   io.KeyShift = which.shift && down;
   io.KeyAlt = which.alt && down;
+}
+
+void new_frame() {
+  ImGui::NewFrame();
 }
 
 bool input_queued() {

@@ -279,8 +279,10 @@ std::string spread_or_runs(const TourFigure& figure) {
   return figure.value == figure.median ? half_range_of(figure) : trf("best of {}", figure.n);
 }
 
-// The spread of a median, where the line has room for it; returns whether it is shown.
-bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure) {
+// The spread of a median beside its value in the font `beside`, where the line has room for it;
+// returns whether it is shown.
+bool short_spread(const Panel& p, const std::string& path, const TourFigure& figure,
+                  const ImFont* beside) {
   ImFont* const font = p.ui.fonts.caption;
   const std::string text = half_range_of(figure);
   const float gap = p.ui.px(6), mark = p.ui.px(18);
@@ -288,7 +290,7 @@ bool short_spread(const Panel& p, const std::string& path, const TourFigure& fig
   if (ImGui::GetItemRectMax().x + gap + text_size(font, text).x + mark > end) return false;
   ImGui::SameLine(0, gap);
   const ImVec2 pos = ImGui::GetCursorScreenPos();
-  const float height = p.ui.fonts.title->FontSize;
+  const float height = std::min(p.ui.fonts.title->FontSize, beside->FontSize);
   ImGui::Dummy({text_size(font, text).x, height});
   draw_control_text(ImGui::GetWindowDrawList(), font,
                     {pos.x, pos.y + height - font->FontSize - p.ui.px(2)}, text_size(font, text).x,
@@ -379,7 +381,7 @@ bool figure_value(const Panel& p, const std::string& path, const Shown& shown, I
   }
   hint(ui, why.empty() ? details : fmt::format("{}\n{}", details, why));
   const bool is_median = has_spread(figure) && figure.value == figure.median;
-  const bool spread = with_spread && is_median && short_spread(p, path, figure);
+  const bool spread = with_spread && is_median && short_spread(p, path, figure, font);
   warning_mark(p, path, why, font->FontSize);
   return with_spread && !spread && has_spread(figure) && (is_median_of(figure) || !why.empty());
 }

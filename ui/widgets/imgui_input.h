@@ -33,9 +33,9 @@ void send_wheel(ImGuiIO& io, float notches);
 void send_key(ImGuiIO& io, int key, bool down);
 void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down);
 
-// ImGui::NewFrame(). From release 1.87 on, a frame takes one change of each key or button, and those
-// after it wait; all keys of a frame see the modifiers as they are at its end. So modifiers that
-// change after a press wait here as well: Ctrl released before the key of a chord.
+// ImGui::NewFrame(). From release 1.87 on, a frame takes one change of each key or button, and
+// those after it wait; all keys of a frame see the modifiers as they are at its end. So modifiers
+// that change after a press wait here as well: Ctrl released before the key of a chord.
 void new_frame();
 // Whether events wait for a later frame.
 bool input_queued();

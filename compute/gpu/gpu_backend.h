@@ -147,7 +147,7 @@ class GpuDevice {
   virtual void release(std::byte* memory, GpuStream& stream) noexcept = 0;
   // Returns the pool's unused memory to the GPU.
   virtual void trim_pool() = 0;
-  // `bytes` > 0, on the GPU's NUMA node where the process may use it. The memory must be released
+  // `bytes` > 0, on the GPU's NUMA node if the process may run there. The memory must be released
   // before the device is destroyed. Throws Error(OutOfMemory) naming the size.
   virtual std::unique_ptr<PinnedMemory> allocate_pinned(std::int64_t bytes) = 0;
 

@@ -1,7 +1,12 @@
 #include "compute/gpu/nearby_processors.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <charconv>
+#include <exception>
 #include <fstream>
+#include <thread>
 
 namespace lab {
 
@@ -28,22 +33,37 @@ std::vector<int> parse_processor_list(std::string_view list) {
   return all;
 }
 
-NearGpu::NearGpu(const std::string& pci_bus_id, const std::string& root) {
-  CPU_ZERO(&before_);
+namespace {
+
+void stay_near_gpu(const std::string& pci_bus_id, const std::string& root) {
   std::ifstream file(root + "/sys/bus/pci/devices/" + pci_bus_id + "/local_cpulist");
   std::string list;
-  if (!std::getline(file, list) || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  cpu_set_t allowed;  // of the main thread: the calling one may be bound to a core
+  if (!std::getline(file, list) || sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0) {
+    return;
+  }
   cpu_set_t near;
   CPU_ZERO(&near);
   for (const int processor : parse_processor_list(list)) {
-    if (CPU_ISSET(processor, &before_)) CPU_SET(processor, &near);
+    if (CPU_ISSET(processor, &allowed)) CPU_SET(processor, &near);
   }
-  if (CPU_COUNT(&near) == 0 || CPU_EQUAL(&near, &before_)) return;
-  moved_ = sched_setaffinity(0, sizeof near, &near) == 0;
+  if (CPU_COUNT(&near) > 0) sched_setaffinity(0, sizeof near, &near);
 }
 
-NearGpu::~NearGpu() {
-  if (moved_) sched_setaffinity(0, sizeof before_, &before_);
+}  // namespace
+
+void run_near_gpu(const std::string& pci_bus_id, const std::function<void()>& work,
+                  const std::string& root) {
+  std::exception_ptr failure;
+  std::thread([&] {
+    stay_near_gpu(pci_bus_id, root);
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace lab

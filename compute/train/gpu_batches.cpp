@@ -57,15 +57,15 @@ void GpuBatches::draw_order(Set& set, std::int64_t images, const OrderRule& rule
                       .shuffle_stream = rule.shuffle_stream,
                       .flip_stream = rule.flip_stream,
                       .images = images};
-  const auto reserve = [&](Buffer& buffer, std::int64_t bytes) {
+  const auto grown = [&](Buffer& buffer, std::int64_t bytes) {
     if (buffer.bytes() < bytes) {
       buffer = named_buffer(device_, bytes, tr("order of images"), DType::U8);
     }
     return buffer.data();
   };
   constexpr std::int64_t kEntryBytes = sizeof(std::uint32_t);
-  order.to = reinterpret_cast<std::uint32_t*>(reserve(set.order, images * kEntryBytes));
-  order.workspace = reserve(set.workspace, gpu_.layers().workspace_bytes(order));
+  order.to = reinterpret_cast<std::uint32_t*>(grown(set.order, images * kEntryBytes));
+  order.workspace = grown(set.workspace, gpu_.layers().workspace_bytes(order));
   gpu_.layers().draw_order(order, gpu_.main_stream());
   set.rule = rule;
 }

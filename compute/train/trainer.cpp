@@ -10,6 +10,8 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "compute/measure/measure.h"
@@ -40,11 +42,13 @@ bool refuses_a_batch(const Error& error) {
   return error.code() == Errc::OutOfMemory || error.code() == Errc::InvalidArgument;
 }
 
-bool are_gpus_of_a_kind(std::span<const std::unique_ptr<Replica>> replicas) {
-  const DeviceKind kind = replicas.front()->device().device().kind;
-  return kind != DeviceKind::Cpu && std::ranges::all_of(replicas, [kind](const auto& one) {
-           return one->device().device().kind == kind;
-         });
+bool are_gpus_of_a_kind(std::span<const std::unique_ptr<Replica>> replicas,
+                        std::span<const double> weights) {
+  std::set<DeviceKind> kinds;  // of those that take part
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    if (weights[i] > 0) kinds.insert(replicas[i]->device().device().kind);
+  }
+  return kinds.size() == 1 && !kinds.contains(DeviceKind::Cpu);
 }
 
 // Without the memory, the network keeps its former batch.
@@ -112,7 +116,7 @@ Trainer::~Trainer() = default;
 // Gives the replicas memory for their parts of a batch. GPUs keep room for what follows.
 void Trainer::allocate_batches(const TrainerOptions& options) {
   std::int64_t received_bytes = 0;  // of gradients, where GPUs add them
-  if (!alone() && ranks_.single() && are_gpus_of_a_kind(replicas_)) {
+  if (!alone() && ranks_.single() && are_gpus_of_a_kind(replicas_, weights_)) {
     received_bytes = std::ranges::max_element(buckets_, {}, &GradientBucket::bytes)->bytes();
   }
   try {
@@ -120,6 +124,7 @@ void Trainer::allocate_batches(const TrainerOptions& options) {
       nn::Network& network = replicas_[i]->network();
       network.set_max_batch(std::max<std::int64_t>(1, images_[first_local_ + i]));
       replicas_[i]->reserve_images(options.data_bytes);
+      if (network.device().gpu() == nullptr) return;
       named_buffer(network.device(), received_bytes, tr("received gradients"));
     });
   } catch (const Error& error) {

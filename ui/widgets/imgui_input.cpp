@@ -56,7 +56,7 @@ bool is_modifier(ImGuiKey key) {
          (key >= ImGuiKey_LeftCtrl && key <= ImGuiKey_RightSuper);
 }
 
-// Takes all events from a change of a modifier on, if it follows a press.
+// Takes all events from a change of a modifier on, if it follows a press or the wheel.
 ImVector<ImGuiInputEvent> take_later_events(ImVector<ImGuiInputEvent>& queue) {
   ImVector<ImGuiInputEvent> later;
   bool pressed = false;
@@ -65,7 +65,8 @@ ImVector<ImGuiInputEvent> take_later_events(ImVector<ImGuiInputEvent>& queue) {
     const bool modifier = key && is_modifier(event.Key.Key);
     if (!later.empty() || (modifier && pressed)) later.push_back(event);
     pressed = pressed || (key && !modifier && event.Key.Down) ||
-              (event.Type == ImGuiInputEventType_MouseButton && event.MouseButton.Down);
+              (event.Type == ImGuiInputEventType_MouseButton && event.MouseButton.Down) ||
+              event.Type == ImGuiInputEventType_MouseWheel;
   }
   queue.resize(queue.Size - later.Size);
   return later;

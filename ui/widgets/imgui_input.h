@@ -34,8 +34,8 @@ void send_key(ImGuiIO& io, int key, bool down);
 void send_modifiers(ImGuiIO& io, const Modifiers& which, bool down);
 
 // ImGui::NewFrame(). From release 1.87 on, a frame takes one change of each key or button, and
-// those after it wait; all keys of a frame see the modifiers as they are at its end. So modifiers
-// that change after a press wait here as well: Ctrl released before the key of a chord.
+// those after it wait. All of a frame see the modifiers as they are at its end, so those that
+// change after a press or the wheel wait here: Ctrl released before the key of a chord.
 void new_frame();
 // Whether events wait for a later frame.
 bool input_queued();

@@ -236,12 +236,17 @@ class MatmulLadder final : public Experiment {
       const auto site = ladder->site(ctx, rungs, settings);
       MatmulCase bench(ctx, *site, rungs, settings, peak_gflops);
       bench.verify();
+      note_failed(bench, device);
       if (i == 0) emit_chosen(ctx, *ladder, rungs);
       run_size(ctx, device, bench, rungs, settings.n);
-      for (const RungInfo* rung : bench.failed_rungs()) {
-        failed_.insert(trf("{} on {}", rung->name, to_string(device)));
-      }
+      note_failed(bench, device);
       done_s_ += size_s(rungs, settings.n);
+    }
+  }
+
+  void note_failed(const MatmulCase& bench, Device device) {
+    for (const RungInfo* rung : bench.failed_rungs()) {
+      failed_.insert(trf("{} on {}", rung->name, to_string(device)));
     }
   }
 

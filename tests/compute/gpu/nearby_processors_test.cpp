@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,33 +22,36 @@ TEST(NearbyProcessors, ParsesTheKernelsLists) {
   }
 }
 
-// The affinity of a thread that is near a GPU with this list.
+// The affinity of a thread near a GPU with this list.
 std::vector<int> affinity_near(const std::string& list) {
   const test::TempDir root;
   const auto folder = root.path() / "sys/bus/pci/devices/0000:01:00.0";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "local_cpulist") << list << '\n';
-  const NearGpu near("0000:01:00.0", root.path().string());
-  return thread_affinity();
+  std::vector<int> inside;
+  run_near_gpu(
+      "0000:01:00.0", [&] { inside = thread_affinity(); }, root.path().string());
+  return inside;
 }
 
-TEST(NearbyProcessors, RestrictTheThreadForAWhile) {
-  const std::vector<int> all = thread_affinity();
+TEST(NearbyProcessors, OfThoseThatTheProcessMayUse) {
+  const std::vector<int> all = process_affinity();
   ASSERT_FALSE(all.empty());
   const int last = all.back();
   EXPECT_EQ(affinity_near(std::to_string(last)), std::vector<int>{last});
-  EXPECT_EQ(thread_affinity(), all);
-  // Of processors that the thread may not use, none counts.
   EXPECT_EQ(affinity_near(std::to_string(last) + "," + std::to_string(last + 1)),
             std::vector<int>{last});
+  EXPECT_EQ(thread_affinity(), all) << "of the calling thread";
 }
 
-TEST(NearbyProcessors, ChangeNothingWithoutAUsableList) {
+TEST(NearbyProcessors, AreAllWithoutAUsableList) {
   const std::vector<int> all = thread_affinity();
   EXPECT_EQ(affinity_near("unknown"), all);
   EXPECT_EQ(affinity_near(std::to_string(all.back() + 1)), all);
-  const NearGpu absent("0000:99:00.0", "/none");
-  EXPECT_EQ(thread_affinity(), all);
+}
+
+TEST(NearbyProcessors, PassErrorsOn) {
+  EXPECT_THROW(run_near_gpu("none", [] { throw std::runtime_error("full"); }), std::runtime_error);
 }
 
 }  // namespace

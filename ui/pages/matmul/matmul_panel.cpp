@@ -330,7 +330,7 @@ void failed_card(const Panel& p, const MatmulResults& results) {
   if (results.failed.empty()) return;
   Card card(p, "matmul/failed", tr("Failed"),
             {.hint = tr("Kernels whose product was wrong or that ended with an error. They have no "
-                        "times; all others have.")});
+                        "times, or no later ones.")});
   if (!card) return;
   for (std::size_t i = 0; i < results.failed.size(); ++i) {
     const RungFailed& f = results.failed[i];

@@ -66,8 +66,9 @@ void CudaDevice::trim_pool() {
 }
 
 std::unique_ptr<PinnedMemory> CudaDevice::allocate_pinned(std::int64_t bytes) {
-  const NearGpu near(facts_.pci_bus_id);
-  return std::make_unique<CudaPinned>(gpu_, bytes);
+  std::unique_ptr<PinnedMemory> pinned;
+  run_near_gpu(facts_.pci_bus_id, [&] { pinned = std::make_unique<CudaPinned>(gpu_, bytes); });
+  return pinned;
 }
 
 void CudaDevice::copy(GpuCopy direction, void* to, const void* from, std::int64_t bytes,

@@ -1,5 +1,5 @@
 #pragma once
-// The processors of a GPU's NUMA node. Host memory lies on the node of the thread that allocates
+// The processors of a GPU's NUMA node. Host memory is on the node of the thread that allocates
 // it, and a copy between a GPU and another node's memory also crosses the link between the
 // processors.
 #include <functional>

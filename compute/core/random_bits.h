@@ -55,6 +55,13 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
   return c;
 }
 
+// The words 4 * index to 4 * index + 3 of a stream, as lab::RandomStream (compute/tensor/random.h).
+constexpr std::array<std::uint32_t, 4> stream_block(std::uint64_t seed, std::uint64_t stream,
+                                                    std::uint64_t index) {
+  return philox4x32({low_word(index), high_word(index), low_word(stream), high_word(stream)},
+                    {low_word(seed), high_word(seed)});
+}
+
 // Uniform in [0, n) from the word `w`, with negligible bias.
 constexpr std::uint32_t below(std::uint32_t w, std::uint32_t n) {
   return high_word(std::uint64_t{w} * n);

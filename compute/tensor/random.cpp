@@ -193,14 +193,10 @@ void normal_blocks(const RandomStream& stream, std::uint64_t first, std::uint64_
 
 namespace {
 
-using random::high_word, random::low_word;
-
 constexpr std::uint64_t kWords = 4;  // per Philox block
 
 PhiloxCounter block(const RandomStream& s, std::uint64_t index) {
-  return random::philox4x32(
-      {low_word(index), high_word(index), low_word(s.stream), high_word(s.stream)},
-      {low_word(s.seed), high_word(s.seed)});
+  return random::stream_block(s.seed, s.stream, index);
 }
 
 // Fills `out` with the values from index `first` on: whole blocks with `blocks`, ragged ends with

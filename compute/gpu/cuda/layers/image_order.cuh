@@ -29,15 +29,13 @@ namespace lab::cuda {
 // Numbers per Philox block: a thread draws all of them.
 inline constexpr int kNumbersPerDraw = 4;
 
-// A stream of random numbers, as lab::RandomStream (compute/tensor/random.h).
+// A stream of random numbers.
 struct PhiloxStream {
   std::uint64_t seed, stream;
 
   // Numbers 4 * index to 4 * index + 3.
   LAB_DEVICE std::array<std::uint32_t, kNumbersPerDraw> four(std::uint64_t index) const {
-    return random::philox4x32({random::low_word(index), random::high_word(index),
-                               random::low_word(stream), random::high_word(stream)},
-                              {random::low_word(seed), random::high_word(seed)});
+    return random::stream_block(seed, stream, index);
   }
 };
 

@@ -66,8 +66,7 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 
 // Block `index` of stream 0.
 LAB_DEVICE PhiloxBlock philox(std::uint64_t seed, std::uint64_t index) {
-  return random::philox4x32({random::low_word(index), random::high_word(index), 0, 0},
-                            {random::low_word(seed), random::high_word(seed)});
+  return random::stream_block(seed, 0, index);
 }
 
 struct FourValues {

@@ -2,8 +2,8 @@
 
 Usage: registers_check.py ROOT BUILD [NVCC]
 Reads the compiler's reports beside BUILD's objects and compiles the sources for architectures that BUILD
-leaves out. Fails if a kernel spills on an architecture that it is meant for, unless it is the variant for any alignment. Without a
-compiler, prints that it is skipped and exits with status 77.
+leaves out. Fails if a kernel spills on an architecture that it is meant for, unless it is the variant for any
+alignment. Without a compiler, prints that it is skipped and exits with status 77.
 """
 import pathlib
 import re

@@ -99,7 +99,7 @@ void barrier_expect(const BarrierPtr& barrier, int bytes) {
   arrive(at);
 }
 
-void barrier_wait(const BarrierPtr& barrier, int parity, const Where& where) {
+void wait_for_phase(const BarrierPtr& barrier, int parity, const Where& where) {
   current_block().wait_for_phase(initialised(barrier), parity, where);
 }
 

@@ -19,7 +19,11 @@ struct BoxMap {
 void barrier_init(const BarrierPtr& barrier, int arrivals);
 void barrier_arrive(const BarrierPtr& barrier);
 void barrier_expect(const BarrierPtr& barrier, int bytes);
-void barrier_wait(const BarrierPtr& barrier, int parity, const Where& where = Where::here());
+void wait_for_phase(const BarrierPtr& barrier, int parity, const Where& where);
+template <WaitFor kWhat>
+void barrier_wait(const BarrierPtr& barrier, int parity, const Where& where = Where::here()) {
+  wait_for_phase(barrier, parity, where);
+}
 
 void copy_pixels(const Box& to, const BoxMap& from, int first_channel, const PixelPlace& place,
                  int tap_x, int tap_y, const BarrierPtr& done);

@@ -9,9 +9,10 @@
 //                             follow
 //   barrier_arrive(b)
 //   barrier_expect(b, bytes)             arrives, and expects bytes
-//   barrier_wait(b, parity)   waits for the end of the phase of this parity: 0 for the first one,
-//                             1 for the second, then alternating. 1 returns at once during the
-//                             first. On the device, a wait of about 10 s ends the context
+//   barrier_wait<what>(b, parity)        waits for the end of the phase of this parity: 0 for the
+//                             first one, 1 for the second, then alternating. 1 returns at once
+//                             during the first. On the device, a wait of about 10 s ends the
+//                             context with a note that names the WaitFor `what`
 //   BoxMap                    where the copy engine finds an array and how it cuts boxes from it;
 //                             made by the launcher (launch_grid.h) from one of the structs below,
 //                             passed in the kernel's arguments
@@ -28,8 +29,11 @@
 #include <cstdint>
 
 #include "compute/gpu/cuda/kernel/wgmma.h"
+#include "compute/gpu/cuda/matmul/stalled_wait.h"
 
 namespace lab::simt {
+
+using cuda_matmul::WaitFor;
 
 // Pixels of images, in boxes of box_rows pixels that follow each other in a grid: from the pixel
 // (first_y, first_x) of each image on, every step-th one in both directions. The grid begins and

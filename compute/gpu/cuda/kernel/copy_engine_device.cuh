@@ -22,14 +22,9 @@ LAB_DEVICE void barrier_arrive(Barrier* barrier) {
 LAB_DEVICE void barrier_expect(Barrier* barrier, int bytes) {
   cuda_matmul::hopper::arrive_expecting(barrier, bytes);
 }
-// One asm statement, as in hopper.cuh.
+template <WaitFor kWhat>
 LAB_DEVICE void barrier_wait(Barrier* barrier, int parity) {
-  asm volatile("{\n" LAB_WAIT_FOR_PHASE
-               "trap;\n"
-               "done:\n"
-               "}\n" ::"r"(shared_address(barrier)),
-               "r"(parity), "n"(cuda_matmul::kLongestWait_clocks)
-               : "memory");
+  cuda_matmul::hopper::wait<kWhat>(barrier, parity);
 }
 
 LAB_DEVICE void copy_pixels(Box to, const BoxMap& from, int first_channel, const PixelPlace& place,

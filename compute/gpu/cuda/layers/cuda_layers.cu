@@ -12,6 +12,7 @@
 #include "compute/gpu/cuda/kernel/copy_engine.h"
 #include "compute/gpu/cuda/layers/layers.cuh"
 #include "compute/gpu/cuda/layers/wgmma_layers.cuh"
+#include "compute/gpu/cuda/matmul/rungs/launch.h"
 
 namespace lab::cuda {
 namespace {
@@ -138,6 +139,7 @@ class CudaLauncher {
   struct Loaded {
     std::mutex mutex;
     std::unordered_set<const void*> kernels;
+    bool wait_note = false;
   };
 
   // The first launch of a kernel would load it, which may wait for the GPU.
@@ -148,11 +150,20 @@ class CudaLauncher {
     cudaFuncAttributes attributes{};
     gpu_.check(cudaFuncGetAttributes(&attributes, kernel), name);
     if (shared_bytes > 0) {
+      set_wait_note(name);
       gpu_.check(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           name);
     }
     loaded_->kernels.insert(kernel);
+  }
+
+  void set_wait_note(const char* name) {
+    if (loaded_->wait_note) return;
+    std::uint32_t* note = nullptr;
+    gpu_.check(cuda_matmul::make_wait_note(note), name);
+    gpu_.check(cudaMemcpyToSymbol(cuda_matmul::hopper::wait_note, &note, sizeof note), name);
+    loaded_->wait_note = true;
   }
 
   const CudaContext& gpu_;

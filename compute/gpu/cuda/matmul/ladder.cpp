@@ -127,9 +127,9 @@ std::optional<std::string> unsupported(const RungInfo& rung, const GpuProduct& p
 
 std::string cuda_matmul::describe_stalled_wait(std::uint32_t note) {
   if (note == 0) return {};
-  const bool empty = note == stalled_wait(WaitFor::Empty, note);
+  constexpr const char* kNames[] = {"full", "empty", "weights", "?"};
   return trf("the wait for barrier \"{}\" in block {} of a wgmma kernel timed out",
-             empty ? "empty" : "full", note & 0x3fffffffU);
+             kNames[note >> 29 & 3], note & 0x1fffffffU);
 }
 
 }  // namespace lab

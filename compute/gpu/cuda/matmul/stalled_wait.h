@@ -7,8 +7,9 @@
 namespace lab::cuda_matmul {
 
 enum class WaitFor : std::uint32_t {
-  Full,   // copies into a stage
-  Empty,  // the readers of a stage
+  Full,     // copies into a stage
+  Empty,    // the readers of a stage
+  Weights,  // copies of a convolution's weights
 };
 
 // About 10 s at 2 GHz, in SM clocks: much longer than any phase, also under compute-sanitizer.
@@ -17,7 +18,7 @@ constexpr std::int64_t kLongestWait_clocks = 20'000'000'000;
 // Packs a note into a word that is not 0; `block` is a bit field of its own, which a kernel may or
 // into the word.
 constexpr std::uint32_t stalled_wait(WaitFor what, std::uint32_t block) {
-  return 1U << 31 | static_cast<std::uint32_t>(what) << 30 | block;
+  return 1U << 31 | static_cast<std::uint32_t>(what) << 29 | block;
 }
 
 // The statement of a note; empty for 0.

@@ -36,7 +36,7 @@ std::vector<int> first_channels(const Boxes& boxes, GlobalArray<std::uint16_t>& 
            sync_threads();
            barrier_expect(done, boxes.box_rows * kBoxRowBytes);
            copy(box_at(shared), BoxMap{boxes}, done);
-           barrier_wait(done, 0);
+           barrier_wait<simt::WaitFor::Full>(done, 0);
            for (int row = 0; row < boxes.box_rows; ++row) {
              found.push_back(element(shared, row, 0));
              EXPECT_EQ(element(shared, row, 63), found.back() == 0 ? 0 : found.back() + 63);
@@ -136,12 +136,12 @@ TEST(CopyEngine, WaitsForReadersOfAStage) {
              for (int step = 0; step < kSteps; ++step) {
                const int slot = step % kStages, parity = step / kStages % 2;
                if (thread_idx().x == 0) {
-                 barrier_wait(empty + slot, parity ^ 1);
+                 barrier_wait<simt::WaitFor::Full>(empty + slot, parity ^ 1);
                  barrier_expect(full + slot, kBoxRowBytes);
                  copy_weights(box_at(shared) + slot * kBoxAlignment, BoxMap{boxes}, 0, 0, step,
                               full + slot);
                } else {
-                 barrier_wait(full + slot, parity);
+                 barrier_wait<simt::WaitFor::Full>(full + slot, parity);
                  found.push_back(shared[slot * kBoxAlignment / 2]);
                  barrier_arrive(empty + slot);
                }
@@ -180,7 +180,7 @@ TEST(CopyEngine, NamesAPhaseThatNeverEnds) {
                                barrier_expect(full, 128);  // of a copy that nobody asks for
                              }
                              sync_threads();
-                             barrier_wait(full, 0);
+                             barrier_wait<simt::WaitFor::Full>(full, 0);
                            }),
                   "threads 0-31 at barrier_wait"));
 }

@@ -126,7 +126,7 @@ struct StripKernel {
       copy_weights(args, weights, has_weights);
       LAB_NO_UNROLL
       for (int step = simt::block_idx().x; step < args.steps; step += blocks) {
-        simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+        simt::barrier_wait<simt::WaitFor::Empty>(ring.empty(), ring.parity ^ 1);
         simt::barrier_expect(ring.full(), args.images.strip_rows * simt::kBoxRowBytes);
         simt::copy_pixels(strips + ring.slot * kStripBytes, args.strips, 0,
                           args.images.place(step * kStripPlaces), 0, 0, ring.full());
@@ -136,11 +136,11 @@ struct StripKernel {
     }
     const int pair = simt::uniform_warp() / kPairWarps;
     for (int i = 0; i < pair; ++i) ring.advance();
-    simt::barrier_wait(has_weights, 0);
+    simt::barrier_wait<simt::WaitFor::Weights>(has_weights, 0);
     LAB_NO_UNROLL
     for (int step = simt::block_idx().x + pair * blocks; step < args.steps;
          step += kPairs * blocks) {
-      simt::barrier_wait(ring.full(), ring.parity);
+      simt::barrier_wait<simt::WaitFor::Full>(ring.full(), ring.parity);
       float sums[kStripChannels / 8][4] = {};
       multiply(sums, strips + ring.slot * kStripBytes, weights, args.images.pitch);
       release(ring.empty());
@@ -232,7 +232,7 @@ struct StripWeightGradientKernel {
     int step = begin;  // a split has at least one
     LAB_NO_UNROLL
     do {
-      simt::barrier_wait(ring.full(), ring.parity);
+      simt::barrier_wait<simt::WaitFor::Full>(ring.full(), ring.parity);
       const simt::Box strip = stages + ring.slot * kStageBytes;
       simt::wgmma_begin();
       LAB_UNROLL
@@ -263,7 +263,7 @@ struct StripWeightGradientKernel {
     const PaddedImages& images = args.images;
     LAB_NO_UNROLL
     for (int step = begin; step < end; ++step) {
-      simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+      simt::barrier_wait<simt::WaitFor::Empty>(ring.empty(), ring.parity ^ 1);
       simt::barrier_expect(ring.full(), images.strip_rows * simt::kBoxRowBytes + kBytesOfDy);
       const simt::Box stage = stages + ring.slot * kStageBytes;
       const int first = step * kStripPlaces;

@@ -328,7 +328,7 @@ LAB_DEVICE void multiply_boxes(int count, const JobOf& job_of, const FeedOf& fee
       Feed feed = feed_of(job);
       LAB_NO_UNROLL
       for (int step = 0; step < job.steps; ++step) {
-        simt::barrier_wait(ring.empty(), ring.parity ^ 1);
+        simt::barrier_wait<simt::WaitFor::Empty>(ring.empty(), ring.parity ^ 1);
         if (simt::lane() == 0) {
           simt::barrier_expect(ring.full(), Tile::kStageBytes);
           feed.copy(stages + ring.slot * Tile::kStageBytes, ring.full());
@@ -349,7 +349,7 @@ LAB_DEVICE void multiply_boxes(int count, const JobOf& job_of, const FeedOf& fee
     if (job.steps > 0) {  // around the wait for the last group too, or ptxas serialises wgmma
       LAB_NO_UNROLL
       do {
-        simt::barrier_wait(ring.full(), ring.parity);
+        simt::barrier_wait<simt::WaitFor::Full>(ring.full(), ring.parity);
         const simt::Box stage = stages + ring.slot * Tile::kStageBytes;
         simt::wgmma_begin();
         LAB_UNROLL

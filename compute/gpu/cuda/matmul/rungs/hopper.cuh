@@ -55,35 +55,31 @@ LAB_DEVICE void arrive_expecting(Barrier* barrier, int bytes) {
       "r"(bytes)
       : "memory");
 }
-// PTX that waits for a phase of the barrier %0 with the parity %1 and goes on to `done`, or after
-// %2 clocks to what follows. The clock is read only after a failed try, which suspends the thread
-// anyway.
-#define LAB_WAIT_FOR_PHASE                                  \
-  ".reg .pred p;\n"                                         \
-  ".reg .b64 begin, now;\n"                                 \
-  "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n" \
-  "@p bra done;\n"                                          \
-  "mov.b64 begin, %%clock64;\n"                             \
-  "retry:\n"                                                \
-  "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n" \
-  "@p bra done;\n"                                          \
-  "mov.b64 now, %%clock64;\n"                               \
-  "sub.s64 now, now, begin;\n"                              \
-  "setp.lt.s64 p, now, %2;\n"                               \
-  "@p bra retry;\n"
-
-// Where a wait that times out leaves its note: host memory, set before the first launch.
+// Where a wait that times out leaves its note: host memory, set before the first launch. Every
+// source file has its own, for the kernels in it.
 [[maybe_unused]] static __device__ std::uint32_t* wait_note = nullptr;
 
 // Waits for the end of the phase with this parity: 0 for the first phase, 1 for the second, then
-// alternating. After kLimit_clocks, leaves a note and ends the context with an error. In one
-// asm statement, because any other control flow would serialise the wgmma instructions.
+// alternating. After kLimit_clocks, leaves a note and ends the context with an error. The clock is
+// read only after a failed try, which suspends the thread anyway. In one asm statement, because any
+// other control flow would serialise the wgmma instructions.
 template <WaitFor kWhat, std::int64_t kLimit_clocks = kLongestWait_clocks>
 LAB_DEVICE void wait(Barrier* barrier, int parity) {
   asm volatile(
       "{\n"
+      ".reg .pred p;\n"
       ".reg .b32 note;\n"
-      ".reg .b64 to;\n" LAB_WAIT_FOR_PHASE
+      ".reg .b64 begin, now, to;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 begin, %%clock64;\n"
+      "retry:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra done;\n"
+      "mov.b64 now, %%clock64;\n"
+      "sub.s64 now, now, begin;\n"
+      "setp.lt.s64 p, now, %2;\n"
+      "@p bra retry;\n"
       "ld.global.b64 to, [%3];\n"
       "mov.b32 note, %%ctaid.x;\n"
       "or.b32 note, note, %4;\n"

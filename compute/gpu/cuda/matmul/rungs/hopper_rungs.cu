@@ -97,23 +97,6 @@ cudaError_t clear(const GpuProduct& product, cudaStream_t stream) {
 // lives as long as the process, because kernels may outlive every owner.
 std::atomic<std::uint32_t*> host_note = nullptr;
 
-cudaError_t make_host_note() {
-  static std::mutex making;
-  const std::lock_guard lock(making);
-  if (host_note != nullptr) return cudaSuccess;
-  void* memory = nullptr;
-  const auto status = cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable);
-  if (status == cudaSuccess) host_note = new (memory) std::uint32_t(0);
-  return status;
-}
-
-// Page-locked memory has the same address on the host and on every GPU.
-cudaError_t set_wait_note() {
-  if (const auto status = make_host_note(); status != cudaSuccess) return status;
-  std::uint32_t* const note = host_note;
-  return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
-}
-
 template <class Args>
 cudaError_t start(const Tiling& tiling, void (*kernel)(HopperMaps, Args), const Args& args,
                   std::int64_t blocks, cudaStream_t stream) {
@@ -133,7 +116,26 @@ cudaError_t start(const Tiling& tiling, void (*kernel)(HopperMaps, Args), const 
   return cudaLaunchKernelEx(&config, kernel, maps, args);
 }
 
+cudaError_t set_wait_note() {
+  std::uint32_t* note = nullptr;
+  if (const auto status = make_wait_note(note); status != cudaSuccess) return status;
+  return cudaMemcpyToSymbol(hopper::wait_note, &note, sizeof note);
+}
+
 }  // namespace
+
+cudaError_t make_wait_note(std::uint32_t*& note) {
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  if (host_note == nullptr) {
+    void* memory = nullptr;
+    const auto status = cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable);
+    if (status != cudaSuccess) return status;
+    host_note = new (memory) std::uint32_t(0);
+  }
+  note = host_note;
+  return cudaSuccess;
+}
 
 cudaError_t load_hopper(const CudaRung& rung) {
   const auto status = set_wait_note();

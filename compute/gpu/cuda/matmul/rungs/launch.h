@@ -23,6 +23,10 @@ cudaError_t launch(const CudaRung& rung, const GpuProduct& product, cudaStream_t
 cudaError_t load_hopper(const CudaRung& rung);
 cudaError_t launch_hopper(const CudaRung& rung, const GpuProduct& product, cudaStream_t stream);
 
+// The host memory for the note of a wait that timed out (stalled_wait.h), which has the same
+// address on every GPU. Kernels with such waits need it in hopper::wait_note before their first
+// launch.
+cudaError_t make_wait_note(std::uint32_t*& note);
 // Describes the wait for a barrier that timed out and ended a context of this process; empty if
 // none did. Callable after the context has ended.
 std::string describe_stall();

@@ -191,6 +191,8 @@ TEST(StalledWait, NamesTheBarrierAndTheBlock) {
             "the wait for barrier \"full\" in block 0 of a wgmma kernel timed out");
   EXPECT_EQ(describe_stalled_wait(stalled_wait(WaitFor::Empty, 0) | 131),
             "the wait for barrier \"empty\" in block 131 of a wgmma kernel timed out");
+  EXPECT_EQ(describe_stalled_wait(stalled_wait(WaitFor::Weights, 5)),
+            "the wait for barrier \"weights\" in block 5 of a wgmma kernel timed out");
 }
 
 }  // namespace

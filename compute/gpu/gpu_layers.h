@@ -204,6 +204,7 @@ struct GpuLoss {
   std::uint8_t* predicted = nullptr;  // the first class with the largest logit
   float* confidence = nullptr;        // its probability
   GpuLossSum* sum = nullptr;
+  float* fault = nullptr;  // receives 0, or NaN if the sum is not finite; null: not written
 };
 
 // Stochastic gradient descent in PyTorch's order of operations, over `count` values.
@@ -215,9 +216,9 @@ struct GpuSgd {
   const float* gradients = nullptr;
   float* velocity = nullptr;              // null without momentum; zero before the first step
   std::uint16_t* bf16_weights = nullptr;  // receives the new weights, rounded; null: not kept
-  float momentum = 0, weight_decay = 0, lr = 0;
-  // If given, nothing changes where its loss is not finite.
-  const GpuLossSum* loss = nullptr;
+  float momentum = 0, weight_decay = 0;
+  const float* lr = nullptr;     // in GPU memory, so that a recorded update can have another rate
+  const float* fault = nullptr;  // of GpuLoss, or a sum of such: nothing changes if it is NaN
 };
 
 // to [count] = from [count], rounded to bf16; both begin at multiples of 16 bytes, and a number

@@ -50,7 +50,7 @@ class CpuExecutor final : public Executor {
                    std::optional<double> divisor) override;
   void backward(const BatchMemory& memory, std::int64_t batch, const PassOptions& options) override;
   void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                  const PassOptions& options) override;
+                  const PassOptions& options, const std::function<void()>& update) override;
   bool step_done() override { return true; }
   BatchResult finish_step(const PassOptions&) override { return step_; }
   std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) override {
@@ -156,10 +156,11 @@ void CpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
 }
 
 void CpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                             const PassOptions& options) {
+                             const PassOptions& options, const std::function<void()>& update) {
   forward(memory, batch, /*training=*/true, options);
   observed(options.observer, StepPhase::Loss, 0, [&] { step_ = loss(memory, batch, divisor); });
   backward(memory, batch, options);
+  if (update) update();
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class Executor {
                         const PassOptions& options) = 0;
   virtual void begin_steps() {}
   virtual void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                          const PassOptions& options) = 0;
+                          const PassOptions& options, const std::function<void()>& update) = 0;
   virtual bool step_done() = 0;
   virtual BatchResult finish_step(const PassOptions& options) = 0;
   // Returns per-image results of the latest loss() in host memory, valid until the next call.

@@ -97,7 +97,7 @@ class GpuExecutor final : public Executor {
     next_begin_ = begin_.get();
   }
   void queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                  const PassOptions& options) override;
+                  const PassOptions& options, const std::function<void()>& update) override;
   bool step_done() override { return slots_[first_ % kSlots].end->done(); }
   BatchResult finish_step(const PassOptions& options) override;
   std::span<const std::uint8_t> on_host(const std::uint8_t* values, std::int64_t n) override {
@@ -113,6 +113,7 @@ class GpuExecutor final : public Executor {
     std::int64_t batch = 0;
     double divisor = 0;
     Kernels kernels = Kernels::Lab;
+    bool updates = false;
     auto operator<=>(const StepKind&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   // Recorded once it has run: the first run of an operation may load its kernel, which waits.
@@ -138,9 +139,9 @@ class GpuExecutor final : public Executor {
   void queue_loss(const BatchMemory& memory, std::int64_t batch, std::optional<double> divisor);
   void queue_backward(const BatchMemory& memory, std::int64_t batch, Kernels kernels,
                       const Piece& piece);
-  void queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece);
-  std::unique_ptr<GpuGraph> record_piece(const BatchMemory& memory, const StepKind& kind,
-                                         const Piece& piece);
+  void queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece,
+                   const std::function<void()>& update);
+  std::unique_ptr<GpuGraph> record(FunctionRef<void()> queue);
   void report_piece(const Piece& piece, const PassOptions& options);
   void copy_sum(const BatchMemory& memory, std::size_t slot);
   BatchResult sum_of(std::size_t slot) const;
@@ -264,7 +265,8 @@ void GpuExecutor::queue_loss(const BatchMemory& memory, std::int64_t batch,
                       .losses = memory.losses,
                       .predicted = memory.predicted,
                       .confidence = memory.confidence,
-                      .sum = memory.sum},
+                      .sum = memory.sum,
+                      .fault = divisor ? state_.fault() : nullptr},
                      stream());
   times_.end_part(StepPhase::Loss, 0);
 }
@@ -347,20 +349,21 @@ void GpuExecutor::backward(const BatchMemory& memory, std::int64_t batch,
 
 // ---- Whole steps
 
-// The first piece includes forward and loss.
-void GpuExecutor::queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece) {
+// The first piece includes forward and loss, the last one the update.
+void GpuExecutor::queue_piece(const BatchMemory& memory, const StepKind& kind, const Piece& piece,
+                              const std::function<void()>& update) {
   if (piece.end == plan_.ops.size()) {
     queue_forward(memory, kind.batch, /*training=*/true, kind.kernels);
     queue_loss(memory, kind.batch, kind.divisor);
   }
   queue_backward(memory, kind.batch, kind.kernels, piece);
+  if (kind.updates && piece.begin == 0) update();
 }
 
-std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, const StepKind& kind,
-                                                    const Piece& piece) {
+std::unique_ptr<GpuGraph> GpuExecutor::record(FunctionRef<void()> queue) {
   gpu_.begin_recording(stream());
   try {
-    queue_piece(memory, kind, piece);
+    queue();
     return gpu_.end_recording(stream());
   } catch (...) {
     gpu_.abandon_recording(stream());
@@ -369,25 +372,27 @@ std::unique_ptr<GpuGraph> GpuExecutor::record_piece(const BatchMemory& memory, c
 }
 
 void GpuExecutor::queue_step(const BatchMemory& memory, std::int64_t batch, double divisor,
-                             const PassOptions& options) {
+                             const PassOptions& options, const std::function<void()>& update) {
   if (queued_ == kMaxQueuedSteps) {
     throw Error(Errc::Internal, fmt::format("{}: {} steps are queued", plan_.name, queued_));
   }
   const std::size_t at = (first_ + queued_) % kSlots;
   Slot& slot = slots_[at];
   times_.begin(options.observer);
-  const StepKind kind{.batch = batch, .divisor = divisor, .kernels = options.kernels};
+  const StepKind kind{
+      .batch = batch, .divisor = divisor, .kernels = options.kernels, .updates = bool(update)};
   if (graphs_.size() >= kMaxGraphs && !graphs_.contains(kind)) graphs_.clear();
   StepGraphs& graphs = graphs_[kind];
   const bool recorded = options.observer == nullptr && graphs.has_run;
   graphs.pieces.resize(pieces_.size());
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     std::unique_ptr<GpuGraph>& graph = graphs.pieces[i];
+    const auto queue = [&] { queue_piece(memory, kind, pieces_[i], update); };
     if (recorded) {
-      if (!graph) graph = record_piece(memory, kind, pieces_[i]);
+      if (!graph) graph = record(queue);
       graph->launch(stream());
     } else {
-      queue_piece(memory, kind, pieces_[i]);
+      queue();
     }
     report_piece(pieces_[i], options);
   }

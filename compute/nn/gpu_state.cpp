@@ -27,7 +27,8 @@ GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
   const std::vector<std::int64_t> offsets = plan.parameter_offsets();
   const std::int64_t floats = offsets.back();
   parameters_ = named_buffer(device, floats * kFloat, trf("{} parameters", plan.name));
-  gradients_ = named_buffer(device, floats * kFloat, trf("{} gradients", plan.name));
+  gradients_ = named_buffer(device, (floats + kFaultFloats) * kFloat,
+                            trf("{} gradients", plan.name));
   host_parameters_ = gpu_.allocate_pinned(floats * kFloat);
   host_gradients_ = gpu_.allocate_pinned(floats * kFloat);
   std::ranges::fill(parameters(), 0.0F);
@@ -37,7 +38,7 @@ GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
     plan.parameters[p].grad = gradients().data() + offsets[p];
   }
   // The gaps between gradients stay zero.
-  gpu_.fill({.to = gradients_.data(), .count = floats}, gpu_.main_stream());
+  gpu_.fill({.to = gradients_.data(), .count = floats + kFaultFloats}, gpu_.main_stream());
   if (channels_ == 0) return;
   statistics_ = named_buffer(device, 6 * channels_ * kFloat, trf("{} statistics", plan.name));
   host_statistics_ = gpu_.allocate_pinned(2 * channels_ * kFloat);
@@ -59,6 +60,10 @@ float* GpuState::device_parameters() const {
 
 float* GpuState::device_gradients() const {
   return floats_of(gradients_);
+}
+
+float* GpuState::fault() const {
+  return device_gradients() + gradients_.bytes() / kFloat - kFaultFloats;
 }
 
 std::int64_t GpuState::offset_of(const Parameter& parameter) const {

@@ -38,7 +38,11 @@ class GpuState {
   void keep_bf16_parameters();
   std::uint16_t* bf16_parameters() const;
   const std::uint16_t* bf16_value(const Parameter& parameter) const;
+  // Followed by kFaultFloats, which are summed with the gradients: the fault of the latest loss
+  // (GpuLoss), and zeros.
   float* device_gradients() const;
+  static constexpr std::int64_t kFaultFloats = 16;
+  float* fault() const;
   // Running mean and variance; mean and inverse deviation of the latest forward pass.
   ChannelPair running(const RunningStatistics& statistics) const;
   ChannelPair latest(const RunningStatistics& statistics) const;

@@ -67,11 +67,12 @@ BatchResult Network::step(std::int64_t batch, double divisor, const PassOptions&
   return finish_step(options);
 }
 
-void Network::queue_step(std::int64_t batch, double divisor, const PassOptions& options) {
+void Network::queue_step(std::int64_t batch, double divisor, const PassOptions& options,
+                         const std::function<void()>& update) {
   check_batch(batch);
   forward_kernels_ = options.kernels;
   forward_batch_ = batch;
-  executor_->queue_step(batch_memory_, batch, divisor, options);
+  executor_->queue_step(batch_memory_, batch, divisor, options, update);
 }
 
 bool Network::step_done() {

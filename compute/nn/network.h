@@ -3,6 +3,7 @@
 // size. One arena holds all activations and their gradients; a step allocates nothing.
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,15 +62,15 @@ class Network {
   // Its halves. A GPU can have up to kMaxQueuedSteps steps queued, between which updates may be
   // queued on the main stream; a CPU device has finished the only one when queue_step() returns.
   // The results are taken in order: step_done() returns whether that of the oldest step is there,
-  // and finish_step() waits for it. No other pass may run in between, and with `gradient_ready` no
-  // second step may be queued.
-  // begin_steps() starts the clock of the steps that follow each other.
+  // and finish_step() waits for it. No other pass may run in between. begin_steps() starts the
+  // clock of the steps that follow each other.
+  // `update` does what follows backward in the step. A GPU records what it queues with the step, so
+  // it must be the same in each.
   void begin_steps() { executor_->begin_steps(); }
-  void queue_step(std::int64_t batch, double divisor, const PassOptions& options);
+  void queue_step(std::int64_t batch, double divisor, const PassOptions& options,
+                  const std::function<void()>& update = {});
   bool step_done();
   BatchResult finish_step(const PassOptions& options);
-  // The sums of the latest loss, in the memory of a GPU.
-  const GpuLossSum* loss_on_gpu() const { return batch_memory_.sum; }
   // Groups of parameters whose gradients a GPU reports together, before the work of the next group
   // is queued. Group i begins with parameter first_parameters[i], which descend to 0, and ends
   // where the group before it begins. Initially all parameters form one group. CPU devices report

@@ -1,6 +1,7 @@
 #include "compute/nn/sgd.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compute/core/language.h"
 #include "compute/kernels/ops/vector_ops.h"
@@ -8,6 +9,9 @@
 namespace lab::nn {
 
 Sgd::Sgd(Network& network, const SgdOptions& options) : network_(network), options_(options) {
+  if (network.device().gpu() != nullptr) {
+    rate_on_gpu_ = named_buffer(network.device(), sizeof(float), trf("{} learning rate", network.name()));
+  }
   if (options.momentum == 0) return;
   const auto bytes = static_cast<std::int64_t>(network.flat_parameters().size_bytes());
   velocity_ = named_buffer(network.device(), bytes, trf("{} momentum", network.name()));
@@ -40,7 +44,16 @@ void Sgd::write_state() {
   gpu.main_stream().synchronise();
 }
 
-void Sgd::step_on_gpu(double lr, const GpuLossSum* loss) {
+void Sgd::set_rate(double lr) {
+  const auto rate = static_cast<float>(lr);
+  if (rate_ == rate) return;
+  GpuDevice& gpu = *network_.device().gpu();
+  gpu.fill({.bits = std::bit_cast<std::uint32_t>(rate), .to = rate_on_gpu_.data(), .count = 1},
+           gpu.main_stream());
+  rate_ = rate;
+}
+
+void Sgd::queue_update() {
   GpuDevice& gpu = *network_.device().gpu();
   const GpuState& state = *network_.gpu_state();
   gpu.layers().sgd({.count = static_cast<std::int64_t>(network_.flat_parameters().size()),
@@ -50,14 +63,17 @@ void Sgd::step_on_gpu(double lr, const GpuLossSum* loss) {
                     .bf16_weights = state.bf16_parameters(),
                     .momentum = static_cast<float>(options_.momentum),
                     .weight_decay = static_cast<float>(options_.weight_decay),
-                    .lr = static_cast<float>(lr),
-                    .loss = loss},
+                    .lr = reinterpret_cast<const float*>(rate_on_gpu_.data()),
+                    .fault = state.fault()},
                    gpu.main_stream());
   first_ = false;
 }
 
-void Sgd::step(double lr, const GpuLossSum* loss) {
-  if (network_.device().gpu() != nullptr) return step_on_gpu(lr, loss);
+void Sgd::step(double lr) {
+  if (network_.device().gpu() != nullptr) {
+    set_rate(lr);
+    return queue_update();
+  }
   float* weights = network_.flat_parameters().data();
   const float* gradients = network_.flat_gradients().data();
   float* velocity = options_.momentum == 0 ? nullptr : reinterpret_cast<float*>(velocity_.data());

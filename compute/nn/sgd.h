@@ -1,6 +1,7 @@
 #pragma once
 // Stochastic gradient descent with momentum and weight decay, in PyTorch's order of operations.
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "compute/nn/network.h"
@@ -19,8 +20,12 @@ class Sgd {
   ~Sgd();
 
   // Parameters -= lr * (gradient, or velocity with momentum). On a GPU, the update is queued on the
-  // main stream; given `loss`, in its memory, it changes nothing if that loss is not finite.
-  void step(double lr, const GpuLossSum* loss = nullptr);
+  // main stream and changes nothing if the latest loss, of any GPU whose gradients are in the sum,
+  // is not finite.
+  void step(double lr);
+  // Its halves, on a GPU. The update may be recorded, and then has the rate set last.
+  void set_rate(double lr);
+  void queue_update();
 
   // The velocity in the order of the flat parameters, for checkpoints; empty without momentum. It
   // holds no state before the first step. On a GPU it is a copy in host memory, which read_state()
@@ -32,11 +37,11 @@ class Sgd {
   void set_started(bool started) { first_ = !started; }
 
  private:
-  void step_on_gpu(double lr, const GpuLossSum* loss);
-
   Network& network_;
   const SgdOptions options_;
   Buffer velocity_;
+  Buffer rate_on_gpu_;         // one float
+  std::optional<float> rate_;  // its value
   std::unique_ptr<PinnedMemory> host_velocity_;  // on a GPU, with momentum
   bool first_ = true;
 };

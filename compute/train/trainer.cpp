@@ -168,10 +168,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
   divide(loader.batch_size(step));
   grow_replicas(images_);
   if (reducer_) {
-    member_images_.clear();
-    for (std::size_t i = 0; i < replicas_.size(); ++i) {
-      if (takes_part_[i]) member_images_.push_back(images_[first_local_ + i]);
-    }
+    find_member_images();
     reducer_->begin_step(member_images_);
   }
   step_begin_s_ = monotonic_s();
@@ -189,6 +186,7 @@ const StepResult& Trainer::step(const BatchLoader& loader, std::int64_t step, do
     restore_statistics(reference);
     throw;
   }
+  gpu_clocks_ = false;
   summarise();
   result_.stop_after_epoch = stop_after_epoch;
   if (!std::isfinite(result_.loss)) return result_;
@@ -252,24 +250,6 @@ void Trainer::record(bool on) {
   recording_ = on;
 }
 
-void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr,
-                         const nn::PassOptions& options) {
-  const std::int64_t images = loader.batch_size(step);  // at most the trainer's
-  replicas_.front()->queue(loader, step, lr, options);
-  queued_images_.push_back(images);
-}
-
-const StepResult& Trainer::finish_step() {
-  const std::int64_t images = queued_images_.front();
-  queued_images_.pop_front();
-  const nn::BatchResult result = network().finish_step({});
-  result_ = {.loss = result.loss_sum / static_cast<double>(images),
-             .images = images,
-             .correct = result.correct,
-             .gpu_s = result.gpu_s};
-  return result_;
-}
-
 // Uses largest remainders, so that the division depends only on batch and weights.
 void Trainer::divide(std::int64_t images) {
   if (images == divided_) return;
@@ -330,6 +310,7 @@ void Trainer::connect_members() {
     if (takes_part_[i]) members.push_back(replicas_[i].get());
   }
   recorder_fits_ = false;
+  gpu_reducer_ = nullptr;
   reducer_.reset();
   sum_remark_.clear();
   std::vector<std::size_t> first = {0};  // one group
@@ -337,6 +318,7 @@ void Trainer::connect_members() {
   if (members.size() > 1 || !ranks_.single()) {
     ReducerChoice choice = make_reducer(members, buckets_, sum_, ranks_);
     reducer_ = std::move(choice.reducer);
+    gpu_reducer_ = choice.on_gpus;
     sum_remark_ = std::move(choice.remark);
     first.clear();
     for (const GradientBucket& bucket : buckets_) first.push_back(bucket.first_parameter);
@@ -520,17 +502,29 @@ void Trainer::finish_sums(std::size_t i) {
   if (recording_) recorder_->exposed(i, begin_s, monotonic_s());
 }
 
+// The images of a replica in the step.
+BatchSlice Trainer::slice_of(std::size_t i) const {
+  const std::size_t index = first_local_ + i;
+  const std::int64_t begin = std::accumulate(
+      images_.begin(), images_.begin() + static_cast<std::ptrdiff_t>(index), std::int64_t{0});
+  return {begin, begin + images_[index]};
+}
+
+void Trainer::find_member_images() {
+  member_images_.clear();
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    if (takes_part_[i]) member_images_.push_back(images_[first_local_ + i]);
+  }
+}
+
 void Trainer::compute(std::size_t i, const BatchLoader& loader, std::int64_t step) {
   if (!takes_part_[i]) return;
   Local& local = *locals_[i];
   ReplicaStep& report = local.report;
   const std::size_t index = first_local_ + i;
-  const std::int64_t begin = std::accumulate(
-      images_.begin(), images_.begin() + static_cast<std::ptrdiff_t>(index), std::int64_t{0});
-  const BatchSlice slice{begin, begin + images_[index]};
   local.countdown.reset();
   const nn::BatchResult result = replicas_[i]->compute(
-      loader, step, slice, static_cast<double>(loader.batch_size(step)), options_for(i));
+      loader, step, slice_of(i), static_cast<double>(loader.batch_size(step)), options_for(i));
   report = {.loss_sum = result.loss_sum,
             .correct = result.correct,
             .images = images_[index],
@@ -558,22 +552,29 @@ void Trainer::update(double lr) {
   });
 }
 
-// Finds when the last backward of each process ended, by its own clock.
+// The clock by which a device's step was timed: its own, or that of its process.
+std::size_t Trainer::clock_of(std::size_t device) const {
+  return gpu_clocks_ ? device : static_cast<std::size_t>(devices_[device].rank);
+}
+
+// Finds when the last backward ended, by each clock.
 void Trainer::find_last_backwards() {
-  last_backward_s_.assign(static_cast<std::size_t>(ranks_.size()), 0.0);
+  const std::size_t clocks = gpu_clocks_ ? steps_.size() : static_cast<std::size_t>(ranks_.size());
+  last_backward_s_.assign(clocks, 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    double& of_rank = last_backward_s_[static_cast<std::size_t>(devices_[i].rank)];
-    of_rank = std::max(of_rank, steps_[i].backward_end_s);
+    double& last = last_backward_s_[clock_of(i)];
+    last = std::max(last, steps_[i].backward_end_s);
   }
 }
 
-// Time from the end of the last backward of all devices until the sums were complete. Clocks differ
-// between processes, but the process with that backward is the one that waited least.
+// Time from the end of the last backward of all devices until the sums were complete. Clocks
+// differ, but that of the device with that backward is the one by which the wait was the shortest.
 double Trainer::exposed() {
   wait_s_.assign(last_backward_s_.size(), 0.0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const auto rank = static_cast<std::size_t>(devices_[i].rank);
-    wait_s_[rank] = std::max(wait_s_[rank], steps_[i].finish_s - last_backward_s_[rank]);
+    double& wait = wait_s_[clock_of(i)];
+    wait = std::max(wait, steps_[i].finish_s - last_backward_s_[clock_of(i)]);
+    if (gpu_clocks_ && !takes_part_[i]) wait = std::numeric_limits<double>::infinity();
   }
   return *std::min_element(wait_s_.begin(), wait_s_.end());
 }
@@ -594,7 +595,7 @@ void Trainer::summarise() {
   const double exposed_s = exposed();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ReplicaStep& s = steps_[i];
-    const double last_s = last_backward_s_[static_cast<std::size_t>(devices_[i].rank)];
+    const double last_s = last_backward_s_[clock_of(i)];
     DeviceStep device{.rank = devices_[i].rank, .device = devices_[i].device, .images = s.images};
     device.exposed_s = std::clamp(s.finish_s - last_s, 0.0, exposed_s);
     // Work done while the device would have waited for others anyway.

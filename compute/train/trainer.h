@@ -145,18 +145,19 @@ class Trainer {
   // The latest recorded step, without its number, start, duration and loss.
   StepTimeline timeline() const { return recorder_->timeline(); }
 
-  // Steps ahead of their results, where the only device is a GPU: queue_step() queues what step()
-  // does and returns, up to nn::kMaxQueuedSteps times before finish_step() returns the result of
-  // the oldest step, valid until the next call. begin_steps() starts the clock of the steps that
-  // follow each other. A non-finite loss suppresses the update of its own step only. `options` may
-  // hold kernels alone. Queued steps are not cancelled. The functions above and evaluate() require
-  // that no step is queued.
-  bool can_queue() { return alone() && replicas_.front()->device().gpu() != nullptr; }
-  void begin_steps() { network().begin_steps(); }
+  // Steps ahead of their results, where the only device is a GPU or several sum the gradients in
+  // their own memory, with shares that are not measured: queue_step() queues what step() does and
+  // returns, up to nn::kMaxQueuedSteps times before finish_step() returns the result of the oldest
+  // step, valid until the next call. begin_steps() starts the clock of the steps that follow each
+  // other. A non-finite loss suppresses the update of its own step only. `options` may hold kernels
+  // alone. Queued steps are not cancelled. The functions above and evaluate() require that no step
+  // is queued.
+  bool can_queue();
+  void begin_steps();
   void queue_step(const BatchLoader& loader, std::int64_t step, double lr,
                   const nn::PassOptions& options);
-  std::size_t queued() const { return queued_images_.size(); }
-  bool step_done() { return network().step_done(); }
+  std::size_t queued() const { return queued_.size(); }
+  bool step_done();
   const StepResult& finish_step();
 
   // Divides the images of the following steps otherwise; `shares` are those of the devices, if
@@ -179,6 +180,11 @@ class Trainer {
     std::size_t member;  // its number in the reducer
     BucketCountdown countdown;
     ReplicaStep report;
+  };
+  // A step whose result has not been taken.
+  struct Queued {
+    std::int64_t images = 0;
+    std::vector<std::int64_t> by_device;  // empty for a single device
   };
   // A device's range of a test set, and the sum of its losses.
   struct TestPart {
@@ -213,8 +219,14 @@ class Trainer {
   nn::PassOptions options_for(std::size_t replica);
   nn::StepObserver* observer_of(std::size_t replica);
   void finish_sums(std::size_t replica);
+  BatchSlice slice_of(std::size_t replica) const;
+  void find_member_images();
   void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step);
+  void queue_with_sums(std::size_t replica, const BatchLoader& loader, std::int64_t step,
+                       double lr);
+  void finish_with_sums(const Queued& step);
   void exchange(bool& stop_after_epoch);
+  std::size_t clock_of(std::size_t device) const;
   void find_last_backwards();
   double exposed();
   nn::Network* reference_network();
@@ -238,9 +250,10 @@ class Trainer {
   std::vector<std::int64_t> images_;              // of the step, by device
   std::vector<std::int64_t> member_images_;       // of the replicas that take part
   std::int64_t divided_ = 0;                      // batch size that images_ divides
-  std::deque<std::int64_t> queued_images_;        // of the queued steps
+  std::deque<Queued> queued_;                     // the oldest step first
   std::vector<ReplicaStep> steps_;                // latest of all devices
-  std::vector<double> last_backward_s_, wait_s_;  // of that step, by rank
+  bool gpu_clocks_ = false;                       // by which they are timed
+  std::vector<double> last_backward_s_, wait_s_;  // of that step, by clock
   StepResult result_;                             // of that step
   const nn::PassOptions* options_ = nullptr;      // of the step in progress
   std::vector<std::unique_ptr<Replica>> replicas_;
@@ -248,6 +261,7 @@ class Trainer {
   const SumOptions sum_;
   std::vector<bool> takes_part_;              // by replica; the state of others is out of date
   std::unique_ptr<GradientReducer> reducer_;  // null if a single device takes part
+  GpuReducer* gpu_reducer_ = nullptr;         // the same, if GPUs sum
   std::string sum_remark_;
   std::vector<std::unique_ptr<Local>> locals_;  // null for a replica that takes no part
   std::unique_ptr<StepRecorder> recorder_;      // null until steps are to be recorded

@@ -194,8 +194,8 @@ struct StartTraining {
   // applicable).
   std::string convolution = "auto";
   Precision dtype = Precision::F32;
-  // On a single GPU: most further steps that are queued before the loss of a step is read; 0: the
-  // loss is read before the next step begins.
+  // On GPUs that run ahead of the host (Trainer::can_queue): most further steps that are queued
+  // before the loss of a step is read; 0: the loss is read before the next step begins.
   std::int64_t steps_ahead = 16;
   std::string init_file;  // initial parameters, safetensors
   std::string save_file;  // final parameters, safetensors

@@ -415,8 +415,8 @@ struct FieldsOf<StartTraining> {
     visit(RequestField{.key = "steps_ahead",
                        .option = "--steps-ahead",
                        .placeholder = "N",
-                       .help = LAB_TEXT("Further steps queued on a single GPU before the loss of "
-                                        "a step is read; 0: read it at once. Default 16"),
+                       .help = LAB_TEXT("Further steps queued on GPUs before the loss of a step is "
+                                        "read; 0: read it at once. Default 16"),
                        .range = {0, kMaxStepsAhead},
                        .label = LAB_TEXT("Steps ahead"),
                        .hint = LAB_TEXT("Further steps queued on the GPU before the loss of a step "

@@ -149,7 +149,7 @@ StartTraining ScalingRuns::part_of_request(const Key& key) const {
   const auto n = static_cast<std::size_t>(key.devices);
   training.devices.resize(n);
   training.batch = key.batch;
-  training.steps_ahead = 0;  // several devices never run ahead of their loss
+  training.steps_ahead = 0;  // all devices are timed alike, by the host's clock
   if (training.shares.size() > n) training.shares.resize(n);
   if (n == 1) {
     training.share_policy = SharePolicy::Equal;

@@ -2,12 +2,17 @@
 // All-reduce between the GPUs of one process, in their memory. The host only queues it: the thread
 // whose replica is the last to announce a bucket queues the sums of that bucket on all GPUs, on
 // streams of their own, where they run concurrently with the rest of backward.
+//
+// The host can also be ahead of the sums: it then queues the updates behind them, and later takes
+// the times of each step.
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "compute/machine/thread_pool.h"
 #include "compute/train/data_parallel/gpu_sums.h"
 #include "compute/train/data_parallel/gradient_reducer.h"
 
@@ -18,10 +23,11 @@ inline constexpr std::chrono::seconds kLongestGpuSum{60};
 
 class GpuReducer final : public GradientReducer {
  public:
-  // Replica i is member i of `sums`, and its array covers the buckets. finish() throws Error(Cuda)
-  // when it has waited for `longest`.
+  // Replica i is member i of `sums`, and its array covers the buckets and `behind` more floats,
+  // which are summed with the bucket in front of them, the first one. Waiting for sums throws
+  // Error(Cuda) after `longest`.
   GpuReducer(std::unique_ptr<GpuSums> sums, std::span<const GradientBucket> buckets,
-             std::chrono::duration<double> longest = kLongestGpuSum);
+             std::chrono::duration<double> longest = kLongestGpuSum, std::int64_t behind = 0);
   ~GpuReducer() override;
 
   void begin_step(std::span<const std::int64_t> images) override;
@@ -30,6 +36,28 @@ class GpuReducer final : public GradientReducer {
   void finish(std::size_t replica, std::stop_token stop) override;
   SumTimes times(std::size_t replica) const override;
 
+  // Steps ahead of their sums. Per step, on the job's thread:   begin_ahead()
+  // then on each replica's own thread:                          ready(0) ready(1) ... update_ahead()
+  // and later on the job's thread, for the oldest step:         finish_ahead()
+
+  // The work of the step begins here in each main stream.
+  void begin_ahead(std::span<const std::int64_t> images);
+  // `update` queues work on the replica's main stream, which starts after the sums. Waits until all
+  // replicas have announced their buckets. Throws Error(Cancelled) once `stop` is requested.
+  void update_ahead(std::size_t replica, FunctionRef<void()> update, const std::stop_token& stop);
+  // Whether all work of the oldest step has run.
+  bool ahead_done() const;
+
+  // Of a replica, by the clock of its GPU. Ends are relative to begin_ahead().
+  struct AheadTimes {
+    double backward_end_s = 0, finish_s = 0;  // as in ReplicaStep
+    SumTimes sums;
+    double update_s = 0;  // duration of the update
+  };
+  // Waits for the oldest step and returns the times of each replica, valid until the next call.
+  // Throws as finish().
+  std::span<const AheadTimes> finish_ahead(const std::stop_token& stop);
+
  private:
   // A replica's events of one bucket: its gradients are final, all gradients are, its sums are.
   struct Events {
@@ -37,25 +65,34 @@ class GpuReducer final : public GradientReducer {
   };
   struct Replica {
     bool has_images = false;
-    std::vector<Events> events;  // of each bucket
-    SumTimes times;
+    std::vector<Events> buckets;
+    // Of a step ahead of its sums: its begin, its sums, the update.
+    std::unique_ptr<GpuEvent> begin, summed, updated;
   };
+  using Step = std::vector<Replica>;
 
+  std::unique_ptr<Step> make_step() const;
+  void begin(Step& step, std::span<const std::int64_t> images);
   void queue(std::size_t bucket);
   void wait_until_queued(const std::stop_token& stop);
-  void wait_for_sums(std::size_t replica, const std::stop_token& stop);
-  void take_times(std::size_t replica);
+  void wait_for(const GpuEvent& event, std::size_t replica, const std::stop_token& stop);
+  static SumTimes times_of(const Replica& replica);
 
   const std::unique_ptr<GpuSums> sums_;
   const std::vector<GradientBucket> buckets_;
+  const std::int64_t behind_;
   const std::chrono::duration<double> longest_;
-  std::vector<Replica> replicas_;
+  std::vector<std::unique_ptr<Step>> spare_;  // one at least, unless steps are ahead
+  std::deque<std::unique_ptr<Step>> ahead_;   // the oldest first
+  Step* step_ = nullptr;                      // the latest
+  std::vector<SumTimes> times_;               // of replicas that have finished it
+  std::vector<AheadTimes> ahead_times_;
 
   std::mutex mutex_;  // also held while sums are queued
   std::condition_variable_any changed_;
   std::vector<std::size_t> arrived_;  // replicas, per bucket
   std::size_t queued_ = 0;            // buckets
-  std::size_t unfinished_ = 0;        // replicas
+  std::size_t unfinished_ = 0;        // replicas, of all steps
 };
 
 }  // namespace lab

@@ -37,7 +37,7 @@ class GpuSums {
   std::span<const Member> members() const { return members_; }
 
   // Queues on the stream of every member that values [begin, end) become the sums over all members,
-  // bitwise equal on all of them.
+  // bitwise equal on all of them. After this work of its stream, no GPU uses the member's values.
   virtual void queue(std::int64_t begin, std::int64_t end) = 0;
   // Throws the error of queued sums, if they can have one of their own.
   virtual void check() {}

@@ -89,8 +89,11 @@ ReducerChoice sum_on_gpus(std::span<Replica* const> replicas,
   for (const GradientBucket& bucket : buckets) {
     longest = std::max(longest, bucket.end - bucket.begin);
   }
-  auto [sums, remark] = choose_sums(arrays, longest, options);
-  return {std::make_unique<GpuReducer>(std::move(sums), buckets), std::move(remark)};
+  constexpr std::int64_t kBehind = nn::GpuState::kFaultFloats;
+  auto [sums, remark] = choose_sums(arrays, longest + kBehind, options);
+  auto reducer = std::make_unique<GpuReducer>(std::move(sums), buckets, kLongestGpuSum, kBehind);
+  GpuReducer* const on_gpus = reducer.get();
+  return {std::move(reducer), std::move(remark), on_gpus};
 }
 
 SharedMemoryReducer::Source source_of(Replica& replica, std::span<const GradientBucket> buckets) {

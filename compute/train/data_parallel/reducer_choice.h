@@ -8,6 +8,7 @@
 #include "compute/core/events/command.h"
 #include "compute/gpu/nccl/nccl_library.h"
 #include "compute/run/rank_group.h"
+#include "compute/train/data_parallel/gpu_reducer.h"
 #include "compute/train/data_parallel/gradient_reducer.h"
 #include "compute/train/data_parallel/replica.h"
 
@@ -26,6 +27,7 @@ struct ReducerChoice {
   std::unique_ptr<GradientReducer> reducer;
   // Where the gradients of GPUs are summed, and why; empty without GPUs.
   std::string remark;
+  GpuReducer* on_gpus = nullptr;  // the reducer, if GPUs sum
 };
 
 // Throws Error(Unsupported) with the reason where NCCL is requested and cannot sum for all of these

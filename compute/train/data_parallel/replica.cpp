@@ -95,12 +95,20 @@ nn::BatchResult Replica::compute(const BatchLoader& loader, std::int64_t step, B
   return result;
 }
 
-void Replica::queue(const BatchLoader& loader, std::int64_t step, double lr,
+void Replica::queue(const BatchLoader& loader, std::int64_t step, BatchSlice slice, double divisor,
                     const nn::PassOptions& options) {
+  const std::int64_t images = slice.end - slice.begin;
+  if (images == 0) return;
+  load(loader, step, slice);
+  network_.queue_step(images, divisor, options);
+}
+
+void Replica::queue_with_update(const BatchLoader& loader, std::int64_t step, double lr,
+                                const nn::PassOptions& options) {
   const std::int64_t images = loader.batch_size(step);
   load(loader, step, {0, images});
-  network_.queue_step(images, static_cast<double>(images), options);
-  sgd_.step(lr, network_.loss_on_gpu());
+  sgd_.set_rate(lr);
+  network_.queue_step(images, static_cast<double>(images), options, [this] { sgd_.queue_update(); });
 }
 
 void Replica::copy_state(Replica& from) {

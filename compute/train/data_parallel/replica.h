@@ -44,10 +44,12 @@ class Replica {
   // images if a hardware thread is idle or steps are long.
   nn::BatchResult compute(const BatchLoader& loader, std::int64_t step, BatchSlice slice,
                           double divisor, const nn::PassOptions& options);
-  // On a GPU: queues the same work and the update at learning rate `lr`, as
-  // Network::queue_step().
-  void queue(const BatchLoader& loader, std::int64_t step, double lr,
+  // On a GPU: queues the same work, as Network::queue_step(), or nothing without images.
+  // queue_with_update() queues that of the whole batch and the update at learning rate `lr`.
+  void queue(const BatchLoader& loader, std::int64_t step, BatchSlice slice, double divisor,
              const nn::PassOptions& options);
+  void queue_with_update(const BatchLoader& loader, std::int64_t step, double lr,
+                         const nn::PassOptions& options);
 
   // On a GPU: keeps memory for data sets that are copied there when they are first used; 0 gives it
   // back. Throws Error(OutOfMemory).

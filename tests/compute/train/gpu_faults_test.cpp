@@ -74,15 +74,20 @@ TEST(GpuFaults, ALostGpuEndsTheStepWithItsError) {
 TEST(GpuFaults, ALostGpuEndsTheQueuedSteps) {
   const Dataset data = make_synthetic_garments(16, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
-  Machine machine({.emulated_gpus = 2});
-  Trainer trainer(test::contexts_of(machine, {kFirst}), tiny_network());
-  for (int step = 0; step < 4; ++step) trainer.queue_step(loader, step, 0.1, {});
-  lose(*machine.at(kFirst).gpu());
-  while (trainer.queued() > 0) {
-    const std::string message = test::message_of([&] { trainer.finish_step(); }, Errc::DeviceLost);
-    EXPECT_NE(message.find("emu:0"), std::string::npos) << message;
+  for (const Loss& loss : {Loss{{kFirst}, 0}, Loss{{kFirst, kSecond}, 0},
+                           Loss{{kFirst, kSecond}, 1}}) {
+    Machine machine({.emulated_gpus = 2});
+    Trainer trainer(test::contexts_of(machine, loss.devices), tiny_network());
+    for (int step = 0; step < 4; ++step) trainer.queue_step(loader, step, 0.1, {});
+    const Device lost = loss.devices[loss.loser];
+    lose(*machine.at(lost).gpu());
+    while (trainer.queued() > 0) {
+      const std::string message =
+          test::message_of([&] { trainer.finish_step(); }, Errc::DeviceLost);
+      EXPECT_NE(message.find(to_string(lost)), std::string::npos) << message;
+    }
+    EXPECT_THROW(trainer.queue_step(loader, 0, 0.1, {}), Error);
   }
-  EXPECT_THROW(trainer.queue_step(loader, 0, 0.1, {}), Error);
 }
 
 TEST(GpuFaults, TheOtherGpuContinues) {

@@ -148,6 +148,63 @@ TEST(GpuReducer, SumsInReplicaOrderForEveryReplica) {
   }
 }
 
+// The updates of a step take the sums, although the next steps' gradients are queued behind them.
+TEST(GpuReducer, UpdatesThatAreAheadTakeTheSumsOfTheirStep) {
+  constexpr int kSteps = 5;
+  DeviceGroup group(3, 0);
+  GpuReducer reducer(make_peer_sums(group.arrays(), kLongestBucket), group.buckets);
+  std::vector<std::unique_ptr<PinnedMemory>> results;
+  std::vector<std::vector<float>> expected;
+  for (const auto& source : group.sources) {
+    results.push_back(source->gpu()->allocate_pinned(kSteps * kGradients * 4));
+  }
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<std::int64_t> images(group.sources.size(), 4);
+    if (step % 2 == 1) images[static_cast<std::size_t>(step) / 2] = 0;
+    expected.push_back(group.expected(images));
+    reducer.begin_ahead(images);
+    std::vector<std::jthread> threads;
+    for (std::size_t r = 0; r < group.sources.size(); ++r) {
+      threads.emplace_back([&, r] {
+        const auto& source = group.sources[r];
+        for (std::size_t b = 0; b < group.buckets.size(); ++b) {
+          if (images[r] > 0) source->compute(group.buckets[b]);
+          reducer.ready(r, b);
+        }
+        const auto update = [&] {
+          std::byte* const to = results[r]->data() + std::ptrdiff_t{step} * kGradients * 4;
+          source->gpu()->copy(GpuCopy::DeviceToHost, to, source->array().values, kGradients * 4,
+                              source->gpu()->main_stream());
+        };
+        reducer.update_ahead(r, update, {});
+      });
+    }
+  }
+  for (int step = 0; step < kSteps; ++step) {
+    ASSERT_EQ(reducer.finish_ahead({}).size(), group.sources.size());
+    for (const auto& result : results) {
+      const auto* const values = reinterpret_cast<const float*>(result->data());
+      EXPECT_TRUE(std::equal(expected[static_cast<std::size_t>(step)].begin(),
+                             expected[static_cast<std::size_t>(step)].end(),
+                             values + std::ptrdiff_t{step} * kGradients))
+          << step;
+    }
+  }
+}
+
+TEST(GpuReducer, StopEndsTheWaitForAReplicaOfAStepAhead) {
+  DeviceGroup group(2, 0);
+  GpuReducer reducer(make_peer_sums(group.arrays(), kLongestBucket), group.buckets);
+  reducer.begin_ahead(std::vector<std::int64_t>{1, 1});
+  for (std::size_t b = 0; b < group.buckets.size(); ++b) reducer.ready(0, b);
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop.request_stop();
+  });
+  EXPECT_THROW(reducer.update_ahead(0, [] {}, stop.get_token()), Error);
+}
+
 TEST(SharedMemoryReducer, SumsGradientsOfGpusAndCpus) {
   for (const auto& [gpus, cpus] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) {
     DeviceGroup group(gpus, cpus);

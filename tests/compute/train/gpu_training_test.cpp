@@ -265,9 +265,9 @@ TEST(GpuTraining, CheckpointsMoveTheStateBitForBit) {
 
 // However late the losses are read; checkpoints are those of their step.
 TEST(GpuTraining, StepsAheadOfTheirLossesGiveTheSameBits) {
-  const auto run = [](std::int64_t ahead) {
+  const auto run = [](std::int64_t ahead, const std::vector<Device>& devices) {
     const test::TempDir dir;
-    StartTraining request = request_on({emulated_gpu(0)});
+    StartTraining request = request_on(devices);
     request.steps_ahead = ahead;
     request.checkpoint_dir = dir.path().string();
     request.checkpoint_every = 7;  // the newest two remain: of steps 7 and 8
@@ -280,12 +280,15 @@ TEST(GpuTraining, StepsAheadOfTheirLossesGiveTheSameBits) {
     std::ranges::sort(files);
     return std::pair(losses, files);
   };
-  const auto expected = run(0);
-  EXPECT_EQ(expected.first.size(), 8U);
-  EXPECT_GE(expected.second.size(), 2U);
-  for (const std::int64_t ahead : {3, 1, 31}) {
-    EXPECT_EQ(run(ahead), expected) << ahead;
-    if (kThreadSanitizer) break;
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0)}, std::vector{emulated_gpu(0), emulated_gpu(1)}}) {
+    const auto expected = run(0, devices);
+    EXPECT_EQ(expected.first.size(), 8U);
+    EXPECT_GE(expected.second.size(), 2U);
+    for (const std::int64_t ahead : {3, 1, 31}) {
+      EXPECT_EQ(run(ahead, devices), expected) << ahead;
+      if (kThreadSanitizer) break;
+    }
   }
 }
 
@@ -317,6 +320,69 @@ TEST(GpuTraining, ManyQueuedStepsGiveTheBitsOfSingleOnes) {
   ahead.gather_state();
   EXPECT_TRUE(
       std::ranges::equal(ahead.network().flat_parameters(), single.network().flat_parameters()));
+}
+
+// The second GPU has fewer images than the first, and none in the last batch.
+TEST(GpuTraining, QueuedStepsOnSeveralGpusGiveTheBitsOfSingleOnes) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  constexpr int kSteps = 40;
+  static_assert(kSteps > static_cast<int>(nn::kMaxQueuedSteps));
+  const Dataset data = make_synthetic_garments((kSteps - 1) * 5 + 1, 1, 1);
+  const BatchLoader loader(data.train, 5, BatchOrder::Sequential, 0);
+  ASSERT_EQ(loader.batch_size(kSteps - 1), 1);
+  Machine machine({.emulated_gpus = 3});
+  TrainerOptions options = model("softmax");
+  options.batch = 5;
+  options.sgd.momentum = 0.9;
+  options.bucket_bytes = 64;  // two buckets
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {0.6, 0.4, 0};
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1), emulated_gpu(2)};
+  Trainer single(test::contexts_of(machine, gpus), options);
+  Trainer ahead(test::contexts_of(machine, gpus), options);
+  ASSERT_TRUE(ahead.can_queue());
+  std::vector<double> expected, losses;
+  const auto take = [&] {
+    const StepResult& result = ahead.finish_step();
+    losses.push_back(result.loss);
+    ASSERT_EQ(result.devices.size(), 3U);
+    EXPECT_EQ(result.devices[0].images + result.devices[1].images, result.images);
+    for (const DeviceStep& part : result.devices) {
+      EXPECT_EQ(part.compute_s > 0, part.device != emulated_gpu(2));
+      EXPECT_GE(part.all_reduce_s, part.exposed_s);
+      EXPECT_GE(part.wait_s, 0);
+    }
+    EXPECT_GT(result.devices[0].all_reduce_s, 0);
+    EXPECT_GT(result.gpu_s, 0);
+  };
+  ahead.begin_steps();
+  for (int step = 0; step < kSteps; ++step) {
+    const double lr = 0.01 * (step % 7);
+    expected.push_back(single.step(loader, step, lr, {}).loss);
+    if (ahead.queued() == nn::kMaxQueuedSteps) {
+      for (int i = 0; i <= step % 5; ++i) take();
+    }
+    ahead.queue_step(loader, step, lr, {});
+  }
+  while (ahead.queued() > 0) take();
+  EXPECT_EQ(losses, expected);
+  single.gather_state();
+  ahead.gather_state();
+  EXPECT_TRUE(
+      std::ranges::equal(ahead.network().flat_parameters(), single.network().flat_parameters()));
+}
+
+// Measured shares need the times of each step, and sums in host memory the host.
+TEST(GpuTraining, StepsAreQueuedWhereOnlyGpusTakePart) {
+  Machine machine({.cpu_devices = 1, .emulated_gpus = 2});
+  TrainerOptions options = model("softmax");
+  options.batch = 4;
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
+  EXPECT_TRUE(Trainer(test::contexts_of(machine, gpus), options).can_queue());
+  EXPECT_FALSE(Trainer(test::contexts_of(machine, {cpu()}), options).can_queue());
+  EXPECT_FALSE(Trainer(test::contexts_of(machine, {cpu(), emulated_gpu(0)}), options).can_queue());
+  options.share_policy = SharePolicy::Auto;
+  EXPECT_FALSE(Trainer(test::contexts_of(machine, gpus), options).can_queue());
 }
 
 // The GPU without images makes the same updates as the other one.
@@ -372,16 +438,39 @@ TEST(GpuTraining, TimesEachQueuedStep) {
 
 TEST(GpuTraining, LossesThatAreNotFiniteStopIt) {
   SKIP_UNDER_THREAD_SANITIZER();
-  StartTraining request = request_on({emulated_gpu(0)});
-  request.model = "mlp";
-  request.lr = 1e30;
-  std::vector<std::string> messages;
-  for (const std::int64_t ahead : {0, 16}) {
-    request.steps_ahead = ahead;
-    messages.push_back(test::message_of([&] { losses_of(request); }, Errc::InvalidArgument));
+  for (const std::vector<Device>& devices :
+       {std::vector{emulated_gpu(0)}, std::vector{emulated_gpu(0), emulated_gpu(1)}}) {
+    StartTraining request = request_on(devices);
+    request.model = "mlp";
+    request.lr = 1e30;
+    std::vector<std::string> messages;
+    for (const std::int64_t ahead : {0, 16}) {
+      request.steps_ahead = ahead;
+      messages.push_back(test::message_of([&] { losses_of(request); }, Errc::InvalidArgument));
+    }
+    EXPECT_NE(messages[0].find("diverged"), std::string::npos) << messages[0];
+    EXPECT_EQ(messages[1], messages[0]);
   }
-  EXPECT_NE(messages[0].find("diverged"), std::string::npos) << messages[0];
-  EXPECT_EQ(messages[1], messages[0]);
+}
+
+// The first GPU's images are black; the second one's make its logits infinite.
+TEST(GpuTraining, ALossThatIsNotFiniteOnOneGpuSuppressesTheUpdateOfAll) {
+  Dataset data = make_synthetic_garments(4, 1, 1);
+  std::ranges::fill(data.train.pixels, std::uint8_t{255});
+  std::fill_n(data.train.pixels.begin(), data.train.pixels.size() / 2, std::uint8_t{0});
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("softmax");
+  options.batch = 4;
+  Trainer trainer(test::contexts_of(machine, {emulated_gpu(0), emulated_gpu(1)}), options);
+  std::ranges::fill(trainer.network().flat_parameters(), 1e38F);
+  trainer.send_state();
+  trainer.queue_step(loader, 0, 0.1, {});
+  const StepResult& result = trainer.finish_step();
+  EXPECT_TRUE(std::isnan(result.loss));
+  trainer.gather_state();
+  EXPECT_EQ(std::ranges::count(trainer.network().flat_parameters(), 1e38F),
+            std::ssize(trainer.network().flat_parameters()));
 }
 
 TEST(GpuTraining, NamesTheMemoryThatIsMissing) {

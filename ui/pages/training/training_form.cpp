@@ -217,9 +217,10 @@ void dtype_field(const Panel& p, Fields& fields, TrainingForm& form) {
   field_control(p.ui, "training/dtype", field, form.request.dtype);
 }
 
-bool trains_on_one_gpu(const Panel& p, const TrainingForm& form) {
+// Whether steps can be queued before the loss is read, if it is left to the devices.
+bool trains_on_gpus_alone(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
-  return devices.size() == 1 && is_gpu(devices.front());
+  return std::ranges::all_of(devices, is_gpu) && form.request.share_policy != SharePolicy::Auto;
 }
 
 // Comparing both kinds of kernels works layer by layer and therefore implies a profile.
@@ -250,7 +251,7 @@ void more_fields(const Panel& p, TrainingForm& form) {
   request_field(p, form, &StartTraining::timeline);
   fields.next();
   request_field(p, form, &StartTraining::insight);
-  if (trains_on_one_gpu(p, form)) {
+  if (trains_on_gpus_alone(p, form)) {
     fields.next();
     request_field(p, form, &StartTraining::steps_ahead);
   }

@@ -272,9 +272,10 @@ struct SgdKernel {
     const float* gradients;
     float* velocity;
     std::uint16_t* bf16_weights;
-    const GpuLossSum* loss;
+    const float* lr;
+    const float* fault;
     std::int64_t count;
-    float momentum, weight_decay, lr;
+    float momentum, weight_decay;
   };
   static constexpr const char* kName = "sgd";
   static constexpr int kThreads = kElementThreads;
@@ -282,10 +283,11 @@ struct SgdKernel {
   static LAB_DEVICE void run(const Args& args) {
     const std::int64_t i = element_index() * kWidth;
     if (i >= args.count) return;
-    if (args.loss != nullptr) {
-      const double loss = simt::global(&args.loss->loss)[0];
-      if (!(loss - loss == 0)) return;
+    if (args.fault != nullptr) {
+      const float fault = simt::global(args.fault)[0];
+      if (fault != fault) return;
     }
+    const float lr = simt::global(args.lr)[0];
     const auto weights = simt::global(args.weights) + i;
     float weight[kWidth], step[kWidth], velocity[kWidth] = {};
     read_own(weight, weights);
@@ -298,7 +300,7 @@ struct SgdKernel {
         velocity[e] = simt::fma(args.momentum, velocity[e], step[e]);
         step[e] = velocity[e];
       }
-      weight[e] = simt::fma(-args.lr, step[e], weight[e]);
+      weight[e] = simt::fma(-lr, step[e], weight[e]);
     }
     write_columns(weights, weight);
     if (args.velocity != nullptr) write_columns(simt::global(args.velocity) + i, velocity);

@@ -226,7 +226,7 @@ void Layers<Launcher>::loss(const GpuLoss& loss, GpuStream& stream) {
        static_cast<int>(loss.classes), loss.smoothing, loss.divisor},
       stream);
   launcher_.template launch<LossSumKernel>(
-      {}, {loss.losses, loss.predicted, loss.labels, loss.sum, images}, stream);
+      {}, {loss.losses, loss.predicted, loss.labels, loss.sum, loss.fault, images}, stream);
 }
 
 template <class Launcher>
@@ -237,8 +237,8 @@ void Layers<Launcher>::sgd(const GpuSgd& sgd, GpuStream& stream) {
   const auto launch = [&]<int kWidth>() {
     launcher_.template launch<SgdKernel<kWidth>>(
         element_grid(sgd.count / kWidth),
-        {sgd.weights, sgd.gradients, sgd.velocity, sgd.bf16_weights, sgd.loss, sgd.count,
-         sgd.momentum, sgd.weight_decay, sgd.lr},
+        {sgd.weights, sgd.gradients, sgd.velocity, sgd.bf16_weights, sgd.lr, sgd.fault, sgd.count,
+         sgd.momentum, sgd.weight_decay},
         stream);
   };
   wide ? launch.template operator()<4>() : launch.template operator()<1>();

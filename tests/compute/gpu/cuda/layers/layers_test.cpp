@@ -269,6 +269,7 @@ struct LossRun {
   std::vector<float> losses, confidence, dlogits;
   std::vector<std::uint8_t> predicted;
   GpuLossSum sum;
+  float fault = 0;
 };
 
 LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
@@ -285,11 +286,13 @@ LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
                      .losses = gpu.output<float>("losses", images),
                      .predicted = gpu.output<std::uint8_t>("predicted", images),
                      .confidence = gpu.output<float>("confidence", images),
-                     .sum = gpu.output<GpuLossSum>("sum", 1)};
+                     .sum = gpu.output<GpuLossSum>("sum", 1),
+                     .fault = gradient ? gpu.output<float>("fault", 1) : nullptr};
   gpu.layers().loss(loss, gpu.stream());
   return {gpu.values(loss.losses, images), gpu.values(loss.confidence, images),
           gradient ? gpu.values(loss.dlogits, logits.size()) : std::vector<float>{},
-          gpu.values(loss.predicted, images), gpu.values(loss.sum, 1)[0]};
+          gpu.values(loss.predicted, images), gpu.values(loss.sum, 1)[0],
+          gradient ? gpu.values(loss.fault, 1)[0] : 0};
 }
 
 void expect_loss(const LossRun& run, const std::vector<float>& logits,
@@ -321,6 +324,7 @@ void expect_loss(const LossRun& run, const std::vector<float>& logits,
   }
   EXPECT_NEAR(run.sum.loss, total, 1e-12 * total);
   EXPECT_EQ(run.sum.correct, correct);
+  EXPECT_EQ(run.fault, 0);
 }
 
 TEST(LayersLoss, AgreesWithFloat64) {
@@ -361,6 +365,7 @@ TEST(LayersLoss, ReportsNan) {
     EXPECT_TRUE(std::isnan(run.losses[0]));
     EXPECT_LT(run.predicted[0], 3);
     EXPECT_TRUE(std::isnan(run.sum.loss));
+    EXPECT_TRUE(std::isnan(run.fault));
     EXPECT_EQ(run.predicted[1], 2);
   });
 }
@@ -370,7 +375,6 @@ void check_sgd(float momentum, float decay) {
   const auto weights = normal_numbers(kCount, 1), gradients = normal_numbers(kCount, 2),
              velocity = normal_numbers(kCount, 3);
   on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
-    const std::vector<GpuLossSum> loss = {{.loss = 2.5, .correct = 1}};
     GpuSgd sgd{.count = kCount,
                .weights = gpu.inout("weights", weights),
                .gradients = gpu.input("gradients", gradients),
@@ -378,8 +382,8 @@ void check_sgd(float momentum, float decay) {
                .bf16_weights = decay > 0 ? gpu.output<std::uint16_t>("bf16", kCount) : nullptr,
                .momentum = momentum,
                .weight_decay = decay,
-               .lr = 0.1F,
-               .loss = momentum > 0 ? gpu.input("loss", loss) : nullptr};
+               .lr = gpu.input<float>("rate", {0.1F}),
+               .fault = momentum > 0 ? gpu.input<float>("fault", {0}) : nullptr};
     gpu.layers().sgd(sgd, gpu.stream());
     const auto weights_after = gpu.values(sgd.weights, kCount);
     const auto velocity_after =
@@ -428,21 +432,28 @@ TEST(LayersRounding, RoundsToTheNearestBf16) {
 
 TEST(LayersSgd, ChangesNothingAfterALossThatIsNotFinite) {
   LAB_REQUIRE_LAYERS();
-  for (const double bad : {std::numeric_limits<double>::infinity(), std::nan("")}) {
-    on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
-      const std::vector<GpuLossSum> loss = {{.loss = bad, .correct = 0}};
-      const GpuSgd sgd{.count = 3,
-                       .weights = gpu.inout<float>("weights", {1, 2, 3}),
-                       .gradients = gpu.input<float>("gradients", {kNan, 1, 1}),
-                       .velocity = gpu.inout<float>("velocity", {4, 5, 6}),
-                       .momentum = 0.9F,
-                       .lr = 0.1F,
-                       .loss = gpu.input("loss", loss)};
-      gpu.layers().sgd(sgd, gpu.stream());
-      EXPECT_EQ(gpu.values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));
-      EXPECT_EQ(gpu.values(sgd.velocity, 3), (std::vector<float>{4, 5, 6}));
-    });
-  }
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    const GpuSgd sgd{.count = 3,
+                     .weights = gpu.inout<float>("weights", {1, 2, 3}),
+                     .gradients = gpu.input<float>("gradients", {kNan, 1, 1}),
+                     .velocity = gpu.inout<float>("velocity", {4, 5, 6}),
+                     .momentum = 0.9F,
+                     .lr = gpu.input<float>("rate", {0.1F}),
+                     .fault = gpu.input<float>("fault", {kNan})};
+    gpu.layers().sgd(sgd, gpu.stream());
+    EXPECT_EQ(gpu.values(sgd.weights, 3), (std::vector<float>{1, 2, 3}));
+    EXPECT_EQ(gpu.values(sgd.velocity, 3), (std::vector<float>{4, 5, 6}));
+  });
+}
+
+// The loss that is too large for FP32 is an infinity there.
+TEST(LayersLoss, MarksALossThatIsNotFinite) {
+  LAB_REQUIRE_LAYERS();
+  on_layers(Tiles::Chosen, [&](LayersUnderTest& gpu) {
+    const LossRun run = run_loss(gpu, {3e38F, -3e38F}, {1}, true);
+    EXPECT_TRUE(std::isinf(run.sum.loss));
+    EXPECT_TRUE(std::isnan(run.fault));
+  });
 }
 
 // ---- Sizes

@@ -165,6 +165,7 @@ void check_sizes(const GpuLoss& loss) {
 void check_sizes(const GpuSgd& sgd) {
   require_positive("sgd", {{"count", sgd.count}});
   require_addressable("sgd", {sgd.count});
+  if (sgd.lr == nullptr) throw Error(Errc::Internal, "sgd: no learning rate");
 }
 
 void check_sizes(const GpuRounding& rounding) {

@@ -27,8 +27,8 @@ GpuState::GpuState(NetworkPlan& plan, DeviceContext& device)
   const std::vector<std::int64_t> offsets = plan.parameter_offsets();
   const std::int64_t floats = offsets.back();
   parameters_ = named_buffer(device, floats * kFloat, trf("{} parameters", plan.name));
-  gradients_ = named_buffer(device, (floats + kFaultFloats) * kFloat,
-                            trf("{} gradients", plan.name));
+  gradients_ =
+      named_buffer(device, (floats + kFaultFloats) * kFloat, trf("{} gradients", plan.name));
   host_parameters_ = gpu_.allocate_pinned(floats * kFloat);
   host_gradients_ = gpu_.allocate_pinned(floats * kFloat);
   std::ranges::fill(parameters(), 0.0F);

@@ -38,8 +38,8 @@ class GpuState {
   void keep_bf16_parameters();
   std::uint16_t* bf16_parameters() const;
   const std::uint16_t* bf16_value(const Parameter& parameter) const;
-  // Followed by kFaultFloats, which are summed with the gradients: the fault of the latest loss
-  // (GpuLoss), and zeros.
+  // Followed by kFaultFloats, which GPUs sum with the gradients: the fault of the latest loss
+  // (GpuLoss), and zeros, so that the length stays a multiple of 64 bytes.
   float* device_gradients() const;
   static constexpr std::int64_t kFaultFloats = 16;
   float* fault() const;

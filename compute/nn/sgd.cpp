@@ -10,7 +10,8 @@ namespace lab::nn {
 
 Sgd::Sgd(Network& network, const SgdOptions& options) : network_(network), options_(options) {
   if (network.device().gpu() != nullptr) {
-    rate_on_gpu_ = named_buffer(network.device(), sizeof(float), trf("{} learning rate", network.name()));
+    rate_on_gpu_ =
+        named_buffer(network.device(), sizeof(float), trf("{} learning rate", network.name()));
   }
   if (options.momentum == 0) return;
   const auto bytes = static_cast<std::int64_t>(network.flat_parameters().size_bytes());

@@ -20,8 +20,8 @@ class Sgd {
   ~Sgd();
 
   // Parameters -= lr * (gradient, or velocity with momentum). On a GPU, the update is queued on the
-  // main stream and changes nothing if the latest loss, of any GPU whose gradients are in the sum,
-  // is not finite.
+  // main stream and changes nothing if the GPU's latest loss is not finite, or, where GPUs sum
+  // their gradients, that of any of them.
   void step(double lr);
   // Its halves, on a GPU. The update may be recorded, and then has the rate set last.
   void set_rate(double lr);
@@ -40,8 +40,8 @@ class Sgd {
   Network& network_;
   const SgdOptions options_;
   Buffer velocity_;
-  Buffer rate_on_gpu_;         // one float
-  std::optional<float> rate_;  // its value
+  Buffer rate_on_gpu_;                           // one float
+  std::optional<float> rate_;                    // its value
   std::unique_ptr<PinnedMemory> host_velocity_;  // on a GPU, with momentum
   bool first_ = true;
 };

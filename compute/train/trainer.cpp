@@ -421,6 +421,11 @@ void Trainer::cancel_when_stopped(const std::stop_token& over) {
 // Runs task(replica) on every replica's own thread. If one throws, the others are stopped and its
 // error is rethrown.
 void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
+  run_replicas(task, abort_);
+}
+
+// Likewise, where `failure` stops the others.
+void Trainer::run_replicas(FunctionRef<void(std::size_t)> task, std::stop_source& failure) {
   std::atomic<bool> failed = false;
   std::exception_ptr first;
   replica_threads_->run([&](int thread) {
@@ -429,10 +434,12 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
     } catch (...) {
       // Recorded before the others are stopped: their exceptions are only a consequence.
       if (!failed.exchange(true)) first = std::current_exception();
-      abort_.request_stop();
+      failure.request_stop();
     }
   });
-  if (first) std::rethrow_exception(first);
+  if (!first) return;
+  abort_.request_stop();
+  std::rethrow_exception(first);
 }
 
 // Likewise, where GPUs may drop the work that the task queues once it is to stop; this then throws
@@ -583,6 +590,7 @@ void Trainer::summarise() {
   result_.images = 0;
   result_.correct = 0;
   result_.devices.clear();  // keeps its capacity
+  result_.gpu_s = 0;
   double loss_sum = 0;
   for (const ReplicaStep& s : steps_) {
     loss_sum += s.loss_sum;

@@ -184,7 +184,7 @@ class Trainer {
   // A step whose result has not been taken.
   struct Queued {
     std::int64_t images = 0;
-    std::vector<std::int64_t> by_device;  // empty for a single device
+    std::vector<std::int64_t> by_device = {};  // empty for a single device
   };
   // A device's range of a test set, and the sum of its losses.
   struct TestPart {
@@ -214,6 +214,7 @@ class Trainer {
   void divide(std::int64_t images);
   void grow_replicas(std::span<const std::int64_t> images);
   void run_replicas(FunctionRef<void(std::size_t)> task);
+  void run_replicas(FunctionRef<void(std::size_t)> task, std::stop_source& failure);
   void run_interruptible(FunctionRef<void(std::size_t)> task);
   bool end_interruptible();
   nn::PassOptions options_for(std::size_t replica);
@@ -222,8 +223,8 @@ class Trainer {
   BatchSlice slice_of(std::size_t replica) const;
   void find_member_images();
   void compute(std::size_t replica, const BatchLoader& loader, std::int64_t step);
-  void queue_with_sums(std::size_t replica, const BatchLoader& loader, std::int64_t step,
-                       double lr);
+  void queue_with_sums(std::size_t replica, const BatchLoader& loader, std::int64_t step, double lr,
+                       const std::stop_token& stop);
   void finish_with_sums(const Queued& step);
   void exchange(bool& stop_after_epoch);
   std::size_t clock_of(std::size_t device) const;

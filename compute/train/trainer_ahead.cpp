@@ -1,5 +1,6 @@
 // Steps that GPUs run ahead of the results that the host has read.
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "compute/train/trainer.h"
@@ -12,9 +13,7 @@ bool Trainer::can_queue() {
 }
 
 void Trainer::begin_steps() {
-  for (std::size_t i = 0; i < replicas_.size(); ++i) {
-    if (takes_part_[i]) replicas_[i]->network().begin_steps();
-  }
+  alone() ? network().begin_steps() : gpu_reducer_->begin_series();
 }
 
 void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr,
@@ -25,16 +24,22 @@ void Trainer::queue_step(const BatchLoader& loader, std::int64_t step, double lr
     queued_.push_back({.images = images});
     return;
   }
+  if (queued() == nn::kMaxQueuedSteps) {
+    throw Error(Errc::Internal, fmt::format("{}: {} steps are queued", network().name(), queued()));
+  }
   divide(images);
+  grow_replicas(images_);
   find_member_images();
   gpu_reducer_->begin_ahead(member_images_);
   options_ = &options;
-  run_replicas([&](std::size_t i) { queue_with_sums(i, loader, step, lr); });
+  std::stop_source failure;  // a requested stop waits for the end of the step
+  run_replicas([&](std::size_t i) { queue_with_sums(i, loader, step, lr, failure.get_token()); },
+               failure);
   queued_.push_back({.images = images, .by_device = images_});
 }
 
 void Trainer::queue_with_sums(std::size_t i, const BatchLoader& loader, std::int64_t step,
-                              double lr) {
+                              double lr, const std::stop_token& stop) {
   if (!takes_part_[i]) return;
   Local& local = *locals_[i];
   local.countdown.reset();
@@ -42,7 +47,7 @@ void Trainer::queue_with_sums(std::size_t i, const BatchLoader& loader, std::int
                       options_for(i));
   if (images_[i] == 0) local.countdown.all_ready();
   gpu_reducer_->update_ahead(
-      local.member, [&] { replicas_[i]->sgd().step(lr); }, abort_.get_token());
+      local.member, [&] { replicas_[i]->sgd().step(lr); }, stop);
 }
 
 bool Trainer::step_done() {
@@ -65,10 +70,8 @@ const StepResult& Trainer::finish_step() {
 }
 
 void Trainer::finish_with_sums(const Queued& step) {
-  const std::span<const GpuReducer::AheadTimes> times =
-      gpu_reducer_->finish_ahead(abort_.get_token());
+  const std::span<const GpuReducer::AheadTimes> times = gpu_reducer_->finish_ahead();
   steps_.clear();
-  double gpu_s = 0;
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     ReplicaStep& report = steps_.emplace_back();
     if (!takes_part_[i]) continue;
@@ -82,11 +85,10 @@ void Trainer::finish_with_sums(const Queued& step) {
     const nn::BatchResult result = replicas_[i]->network().finish_step({});
     report.loss_sum = result.loss_sum;
     report.correct = result.correct;
-    gpu_s = std::max(gpu_s, result.gpu_s);
   }
   gpu_clocks_ = true;
   summarise();
-  result_.gpu_s = gpu_s;
+  result_.gpu_s = times.front().step_s;
   result_.stop_after_epoch = false;
 }
 

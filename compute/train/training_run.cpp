@@ -205,8 +205,6 @@ void TrainingRun::timed_step() {
         seconds, result.devices.empty() ? result.images : result.devices.front().images, whole);
   }
   report_step(result, seconds);
-  report_idle_devices();
-  report_full_devices();
   const bool due = clock_.seconds() - profile_sent_s_ >= kProfileInterval_s;
   if (profile_ && due && profile_->counted() > 0) report_profile();
 }
@@ -427,6 +425,8 @@ void TrainingRun::report_step(const StepResult& result, double seconds) {
                  .devices = result.devices});
   if (trace_) trace_->add({.step = at_.steps, .t_s = clock_.seconds(), .loss = result.loss});
   report_insight(result);
+  report_idle_devices();
+  report_full_devices();
   // Reports follow one another by 0.1 s at least, and that of the evaluation must not be missed.
   const bool tests_next = request_.evaluate && (at_.steps == total_steps_ ||
                                                 at_.step_in_epoch == loader_.steps_per_epoch());

@@ -28,6 +28,7 @@ struct StepsToTrain {
   nn::SgdOptions sgd = {.momentum = 0.5, .weight_decay = 1e-3};
   std::int64_t divided = 0;  // the batch by which images are divided, if not `batch`
   bool alternate = false;    // between the lab's kernels and the library's, as --kernels both
+  bool ahead = false;        // all steps are queued before the first result is taken
 };
 
 inline TrainedSteps train_on(Machine& machine, const std::vector<Device>& devices,
@@ -44,9 +45,14 @@ inline TrainedSteps train_on(Machine& machine, const std::vector<Device>& device
   for (int step = 0; step < run.steps; ++step) {
     if (step % loader.steps_per_epoch() == 0) loader.start_epoch(step / loader.steps_per_epoch());
     if (run.alternate) pass.kernels = step % 2 == 0 ? Kernels::Lab : Kernels::Library;
-    const StepResult& done = trainer.step(loader, step % loader.steps_per_epoch(), run.lr, pass);
-    result.losses.push_back(done.loss);
+    const std::int64_t of_epoch = step % loader.steps_per_epoch();
+    if (run.ahead) {
+      trainer.queue_step(loader, of_epoch, run.lr, pass);
+    } else {
+      result.losses.push_back(trainer.step(loader, of_epoch, run.lr, pass).loss);
+    }
   }
+  while (trainer.queued() > 0) result.losses.push_back(trainer.finish_step().loss);
   result.test = trainer.evaluate(data.test, pass);
   trainer.gather_state();
   const auto parameters = trainer.network().flat_parameters();

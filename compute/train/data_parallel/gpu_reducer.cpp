@@ -19,14 +19,20 @@ GpuReducer::GpuReducer(std::unique_ptr<GpuSums> sums, std::span<const GradientBu
       times_(sums_->members().size()),
       ahead_times_(times_.size()),
       arrived_(buckets.size()) {
-  spare_.push_back(make_step());
+  spare_.push_back(take_spare());
 }
 
+// Sums that are queued on all GPUs end by themselves.
 GpuReducer::~GpuReducer() {
-  if (unfinished_ > 0) sums_->abandon();
+  if (unfinished_ > 0 || failed_) sums_->abandon();
 }
 
-std::unique_ptr<GpuReducer::Step> GpuReducer::make_step() const {
+std::unique_ptr<GpuReducer::Step> GpuReducer::take_spare() {
+  if (!spare_.empty()) {
+    auto step = std::move(spare_.back());
+    spare_.pop_back();
+    return step;
+  }
   auto step = std::make_unique<Step>();
   for (const GpuSums::Member& member : sums_->members()) {
     GpuDevice& gpu = *member.gpu;
@@ -46,11 +52,12 @@ void GpuReducer::begin(Step& step, std::span<const std::int64_t> images) {
   for (std::size_t i = 0; i < step.size(); ++i) step[i].has_images = images[i] > 0;
   std::ranges::fill(arrived_, 0U);
   queued_ = 0;
+  unfinished_ = step.size();
 }
 
 void GpuReducer::begin_step(std::span<const std::int64_t> images) {
+  spare_.push_back(take_spare());
   begin(*spare_.back(), images);
-  unfinished_ = step_->size();
 }
 
 void GpuReducer::ready(std::size_t replica, std::size_t bucket) {
@@ -90,10 +97,13 @@ void GpuReducer::queue(std::size_t bucket) {
 void GpuReducer::finish(std::size_t replica, std::stop_token stop) {
   wait_until_queued(stop);
   const Replica& self = (*step_)[replica];
-  wait_for(*self.buckets.back().end, replica, stop);
+  const double begin_s = monotonic_s();
+  for (Backoff backoff; !self.buckets.back().end->done(); backoff.pause()) {
+    throw_if_cancelled(stop);
+    check_sums(begin_s, replica);
+  }
   times_[replica] = times_of(self);
-  const std::lock_guard lock(mutex_);
-  --unfinished_;
+  finish_one();
 }
 
 void GpuReducer::wait_until_queued(const std::stop_token& stop) {
@@ -102,19 +112,21 @@ void GpuReducer::wait_until_queued(const std::stop_token& stop) {
   throw Error(Errc::Cancelled, tr("cancelled"));
 }
 
-void GpuReducer::wait_for(const GpuEvent& event, std::size_t replica, const std::stop_token& stop) {
-  const double begin_s = monotonic_s();
-  for (Backoff backoff; !event.done(); backoff.pause()) {
-    throw_if_cancelled(stop);
-    const std::lock_guard lock(mutex_);
-    sums_->check();
-    if (monotonic_s() - begin_s < longest_.count()) continue;
-    sums_->abandon();
-    throw Error(Errc::Cuda,
-                trf("{}: the sum of gradients over the GPUs did not end within {:g} s; use "
-                    "--sum lab, or fewer GPUs",
-                    to_string(sums_->members()[replica].gpu->facts().device), longest_.count()));
-  }
+void GpuReducer::finish_one() {
+  const std::lock_guard lock(mutex_);
+  --unfinished_;
+}
+
+// While a replica waits for sums, since `begin_s`.
+void GpuReducer::check_sums(double begin_s, std::size_t replica) {
+  const std::lock_guard lock(mutex_);
+  sums_->check();
+  if (monotonic_s() - begin_s < longest_.count()) return;
+  sums_->abandon();
+  throw Error(Errc::Cuda,
+              trf("{}: the sum of gradients over the GPUs did not end within {:g} s; use "
+                  "--sum lab, or fewer GPUs",
+                  to_string(sums_->members()[replica].gpu->facts().device), longest_.count()));
 }
 
 SumTimes GpuReducer::times_of(const Replica& replica) {
@@ -135,12 +147,21 @@ SumTimes GpuReducer::times(std::size_t replica) const {
 
 // ---- Steps ahead of their sums
 
+void GpuReducer::begin_series() {
+  if (series_begin_.empty()) {
+    for (const GpuSums::Member& member : sums_->members()) {
+      series_begin_.push_back(member.gpu->make_event());
+    }
+  }
+  for (std::size_t i = 0; i < series_begin_.size(); ++i) {
+    series_begin_[i]->record(sums_->members()[i].gpu->main_stream());
+  }
+  if (last_) spare_.push_back(std::move(last_));
+}
+
 void GpuReducer::begin_ahead(std::span<const std::int64_t> images) {
-  if (spare_.empty()) spare_.push_back(make_step());
-  ahead_.push_back(std::move(spare_.back()));
-  spare_.pop_back();
+  ahead_.push_back(take_spare());
   begin(*ahead_.back(), images);
-  unfinished_ += step_->size();
   for (std::size_t i = 0; i < step_->size(); ++i) {
     (*step_)[i].begin->record(sums_->members()[i].gpu->main_stream());
   }
@@ -155,27 +176,52 @@ void GpuReducer::update_ahead(std::size_t replica, FunctionRef<void()> update,
   self.summed->record(main);
   update();
   self.updated->record(main);
+  finish_one();
 }
 
+// Asks every GPU: one that is lost reports it, while another would wait for it without end.
 bool GpuReducer::ahead_done() const {
-  return std::ranges::all_of(*ahead_.front(),
-                             [](const Replica& one) { return one.updated->done(); });
+  const Step& step = *ahead_.front();
+  return std::ranges::count_if(step, [](const Replica& one) { return one.updated->done(); }) ==
+         std::ssize(step);
 }
 
-std::span<const GpuReducer::AheadTimes> GpuReducer::finish_ahead(const std::stop_token& stop) {
-  const Step& step = *ahead_.front();
-  for (std::size_t i = 0; i < step.size(); ++i) {
-    const Replica& one = step[i];
-    wait_for(*one.updated, i, stop);
+void GpuReducer::wait_for(const Step& step) {
+  double begin_s = monotonic_s();
+  for (Backoff backoff;; backoff.pause()) {
+    std::size_t computed = 0, updated = 0;
+    for (const Replica& one : step) {
+      if (one.buckets.back().ready->done()) ++computed;
+      if (one.updated->done()) ++updated;
+    }
+    if (updated == step.size()) return;
+    if (computed < step.size()) begin_s = monotonic_s();
+    check_sums(begin_s, 0);
+  }
+}
+
+std::span<const GpuReducer::AheadTimes> GpuReducer::finish_ahead() {
+  auto step = std::move(ahead_.front());
+  ahead_.pop_front();
+  try {
+    wait_for(*step);
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+  for (std::size_t i = 0; i < step->size(); ++i) {
+    const Replica& one = (*step)[i];
     const Events& last = one.buckets.back();
     ahead_times_[i] = {.backward_end_s = last.ready->seconds_since(*one.begin),
                        .finish_s = last.end->seconds_since(*one.begin),
                        .sums = times_of(one),
                        .update_s = one.updated->seconds_since(*one.summed)};
+    if (series_begin_.empty()) continue;
+    const GpuEvent& before = last_ ? *(*last_)[i].updated : *series_begin_[i];
+    ahead_times_[i].step_s = one.updated->seconds_since(before);
   }
-  spare_.push_back(std::move(ahead_.front()));
-  ahead_.pop_front();
-  unfinished_ -= step.size();
+  if (last_) spare_.push_back(std::move(last_));
+  last_ = std::move(step);
   return ahead_times_;
 }
 

@@ -18,7 +18,7 @@
 
 namespace lab {
 
-// Sums that take longer after the end of backward count as hung.
+// Sums that take longer after the end of backward on all GPUs count as hung.
 inline constexpr std::chrono::seconds kLongestGpuSum{60};
 
 class GpuReducer final : public GradientReducer {
@@ -36,14 +36,17 @@ class GpuReducer final : public GradientReducer {
   void finish(std::size_t replica, std::stop_token stop) override;
   SumTimes times(std::size_t replica) const override;
 
-  // Steps ahead of their sums. Per step, on the job's thread:   begin_ahead()
-  // then on each replica's own thread:                          ready(0) ready(1) ... update_ahead()
-  // and later on the job's thread, for the oldest step:         finish_ahead()
+  // Steps ahead of their sums. Per step, on the job's thread: begin_ahead()
+  // then on each replica's own thread:     ready(0) ready(1) ... update_ahead()
+  // later, for the oldest step, on the job's thread:          finish_ahead()
 
+  // Starts the clock of the steps that follow each other. No step may be ahead.
+  void begin_series();
   // The work of the step begins here in each main stream.
   void begin_ahead(std::span<const std::int64_t> images);
   // `update` queues work on the replica's main stream, which starts after the sums. Waits until all
-  // replicas have announced their buckets. Throws Error(Cancelled) once `stop` is requested.
+  // replicas have announced their buckets. Throws Error(Cancelled) once `stop` is requested; for
+  // the failure of another replica, because the replicas then differ.
   void update_ahead(std::size_t replica, FunctionRef<void()> update, const std::stop_token& stop);
   // Whether all work of the oldest step has run.
   bool ahead_done() const;
@@ -53,10 +56,11 @@ class GpuReducer final : public GradientReducer {
     double backward_end_s = 0, finish_s = 0;  // as in ReplicaStep
     SumTimes sums;
     double update_s = 0;  // duration of the update
+    double step_s = 0;    // since the end of the step before, or begin_series(); 0 without that
   };
   // Waits for the oldest step and returns the times of each replica, valid until the next call.
-  // Throws as finish().
-  std::span<const AheadTimes> finish_ahead(const std::stop_token& stop);
+  // Whether it returns or throws, that step is no longer ahead.
+  std::span<const AheadTimes> finish_ahead();
 
  private:
   // A replica's events of one bucket: its gradients are final, all gradients are, its sums are.
@@ -71,28 +75,33 @@ class GpuReducer final : public GradientReducer {
   };
   using Step = std::vector<Replica>;
 
-  std::unique_ptr<Step> make_step() const;
+  std::unique_ptr<Step> take_spare();
   void begin(Step& step, std::span<const std::int64_t> images);
   void queue(std::size_t bucket);
   void wait_until_queued(const std::stop_token& stop);
-  void wait_for(const GpuEvent& event, std::size_t replica, const std::stop_token& stop);
+  void finish_one();
+  void check_sums(double begin_s, std::size_t replica);
+  void wait_for(const Step& step);
   static SumTimes times_of(const Replica& replica);
 
   const std::unique_ptr<GpuSums> sums_;
   const std::vector<GradientBucket> buckets_;
   const std::int64_t behind_;
   const std::chrono::duration<double> longest_;
-  std::vector<std::unique_ptr<Step>> spare_;  // one at least, unless steps are ahead
-  std::deque<std::unique_ptr<Step>> ahead_;   // the oldest first
-  Step* step_ = nullptr;                      // the latest
-  std::vector<SumTimes> times_;               // of replicas that have finished it
+  std::vector<std::unique_ptr<Step>> spare_;
+  std::deque<std::unique_ptr<Step>> ahead_;  // the oldest first
+  std::unique_ptr<Step> last_;               // of the series, whose results have been taken
+  std::vector<std::unique_ptr<GpuEvent>> series_begin_;  // by replica; empty: not timed
+  Step* step_ = nullptr;                                 // the latest
+  std::vector<SumTimes> times_;                          // of replicas that have finished it
   std::vector<AheadTimes> ahead_times_;
+  bool failed_ = false;  // a wait for sums ahead
 
   std::mutex mutex_;  // also held while sums are queued
   std::condition_variable_any changed_;
   std::vector<std::size_t> arrived_;  // replicas, per bucket
   std::size_t queued_ = 0;            // buckets
-  std::size_t unfinished_ = 0;        // replicas, of all steps
+  std::size_t unfinished_ = 0;        // replicas; of a step ahead: without their update
 };
 
 }  // namespace lab

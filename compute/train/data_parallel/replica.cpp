@@ -108,7 +108,8 @@ void Replica::queue_with_update(const BatchLoader& loader, std::int64_t step, do
   const std::int64_t images = loader.batch_size(step);
   load(loader, step, {0, images});
   sgd_.set_rate(lr);
-  network_.queue_step(images, static_cast<double>(images), options, [this] { sgd_.queue_update(); });
+  network_.queue_step(images, static_cast<double>(images), options,
+                      [this] { sgd_.queue_update(); });
 }
 
 void Replica::copy_state(Replica& from) {

@@ -23,7 +23,7 @@ struct ReplicaStep {
   double backward_end_s = 0;  // end of its own work on the batch
   double finish_s = 0;        // its gradients are the sums
   SumTimes sums = {};
-  double update_s = 0;  // duration of the update before this step
+  double update_s = 0;  // duration of the update before this step; if queued, after it
 };
 
 class Replica {

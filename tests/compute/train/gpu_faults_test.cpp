@@ -74,8 +74,8 @@ TEST(GpuFaults, ALostGpuEndsTheStepWithItsError) {
 TEST(GpuFaults, ALostGpuEndsTheQueuedSteps) {
   const Dataset data = make_synthetic_garments(16, 1, 0);
   const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
-  for (const Loss& loss : {Loss{{kFirst}, 0}, Loss{{kFirst, kSecond}, 0},
-                           Loss{{kFirst, kSecond}, 1}}) {
+  for (const Loss& loss :
+       {Loss{{kFirst}, 0}, Loss{{kFirst, kSecond}, 0}, Loss{{kFirst, kSecond}, 1}}) {
     Machine machine({.emulated_gpus = 2});
     Trainer trainer(test::contexts_of(machine, loss.devices), tiny_network());
     for (int step = 0; step < 4; ++step) trainer.queue_step(loader, step, 0.1, {});
@@ -87,6 +87,25 @@ TEST(GpuFaults, ALostGpuEndsTheQueuedSteps) {
       EXPECT_NE(message.find(to_string(lost)), std::string::npos) << message;
     }
     EXPECT_THROW(trainer.queue_step(loader, 0, 0.1, {}), Error);
+  }
+}
+
+TEST(GpuFaults, AGpuLostWhileAStepIsQueuedEndsIt) {
+  const Dataset data = make_synthetic_garments(16, 1, 0);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  for (const int step : {0, 1, 2}) {  // queued, recorded, replayed
+    Machine machine({.emulated_gpus = 2});
+    Trainer trainer(test::contexts_of(machine, {kFirst, kSecond}), tiny_network());
+    for (int i = 0; i < step; ++i) trainer.queue_step(loader, i, 0.1, {});
+    const std::thread::id caller = std::this_thread::get_id();  // drives the first device
+    nn::PassOptions options;
+    options.gradient_ready = [&](std::size_t parameter) {
+      const bool first = std::this_thread::get_id() == caller;
+      if (parameter == 2 && !first) lose(*machine.at(kSecond).gpu());
+    };
+    const std::string message =
+        test::message_of([&] { trainer.queue_step(loader, step, 0.1, options); }, Errc::DeviceLost);
+    EXPECT_NE(message.find("emu:1"), std::string::npos) << message;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -181,7 +183,7 @@ TEST(GpuReducer, UpdatesThatAreAheadTakeTheSumsOfTheirStep) {
     }
   }
   for (int step = 0; step < kSteps; ++step) {
-    ASSERT_EQ(reducer.finish_ahead({}).size(), group.sources.size());
+    ASSERT_EQ(reducer.finish_ahead().size(), group.sources.size());
     for (const auto& result : results) {
       const auto* const values = reinterpret_cast<const float*>(result->data());
       EXPECT_TRUE(std::equal(expected[static_cast<std::size_t>(step)].begin(),
@@ -189,6 +191,41 @@ TEST(GpuReducer, UpdatesThatAreAheadTakeTheSumsOfTheirStep) {
                              values + std::ptrdiff_t{step} * kGradients))
           << step;
     }
+  }
+}
+
+// The floats behind the gradients; those of a replica without images do not count.
+TEST(GpuReducer, SumsTheFloatsBehindTheGradients) {
+  constexpr std::int64_t kBehind = 2;
+  Machine machine({.emulated_gpus = 3});
+  const std::vector<GradientBucket> buckets =
+      plan_buckets(std::vector<std::int64_t>{0, 3, 40}, 100, 12);
+  std::vector<Buffer> buffers;
+  std::vector<GpuArray> arrays;
+  for (int i = 0; i < 3; ++i) {
+    DeviceContext& device = machine.at(emulated_gpu(i));
+    buffers.push_back(named_buffer(device, (40 + kBehind) * 4, "gradients"));
+    arrays.push_back({&device, reinterpret_cast<float*>(buffers.back().data())});
+    const float value =
+        i == 1 ? std::numeric_limits<float>::quiet_NaN() : 1.0F + static_cast<float>(i);
+    device.gpu()->fill({.bits = std::bit_cast<std::uint32_t>(value),
+                        .to = buffers.back().data(),
+                        .count = 40 + kBehind},
+                       device.gpu()->main_stream());
+  }
+  GpuReducer reducer(make_peer_sums(arrays, 40 + kBehind), buckets, kLongestGpuSum, kBehind);
+  reducer.begin_step(std::vector<std::int64_t>{4, 0, 4});
+  for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t b = 0; b < buckets.size(); ++b) reducer.ready(r, b);
+  }
+  for (std::size_t r = 0; r < 3; ++r) {
+    reducer.finish(r, {});
+    GpuDevice& gpu = *arrays[r].device->gpu();
+    std::vector<float> values(40 + kBehind);
+    gpu.copy(GpuCopy::DeviceToHost, values.data(), arrays[r].values, std::ssize(values) * 4,
+             gpu.main_stream());
+    gpu.main_stream().synchronise();
+    EXPECT_EQ(values, std::vector<float>(40 + kBehind, 4.0F));
   }
 }
 
@@ -202,7 +239,9 @@ TEST(GpuReducer, StopEndsTheWaitForAReplicaOfAStepAhead) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stop.request_stop();
   });
-  EXPECT_THROW(reducer.update_ahead(0, [] {}, stop.get_token()), Error);
+  EXPECT_THROW(reducer.update_ahead(
+                   0, [] {}, stop.get_token()),
+               Error);
 }
 
 TEST(SharedMemoryReducer, SumsGradientsOfGpusAndCpus) {

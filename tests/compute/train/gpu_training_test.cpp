@@ -372,6 +372,58 @@ TEST(GpuTraining, QueuedStepsOnSeveralGpusGiveTheBitsOfSingleOnes) {
       std::ranges::equal(ahead.network().flat_parameters(), single.network().flat_parameters()));
 }
 
+// Of 11 images the last GPU has one, of 10 it has two.
+TEST(GpuTraining, AQueuedStepCanHaveMoreImagesOnAGpuThanAWholeBatch) {
+  const Dataset data = make_synthetic_garments(21, 1, 1);
+  const BatchLoader loader(data.train, 11, BatchOrder::Sequential, 0);
+  Machine machine({.emulated_gpus = 3});
+  TrainerOptions options = model("softmax");
+  options.batch = 11;
+  options.share_policy = SharePolicy::Listed;
+  options.shares = {6, 6, 2};
+  Trainer trainer(test::contexts_of(machine, {emulated_gpu(0), emulated_gpu(1), emulated_gpu(2)}),
+                  options);
+  for (const std::int64_t step : {0, 1}) trainer.queue_step(loader, step, 0.1, {});
+  EXPECT_EQ(trainer.finish_step().devices[2].images, 1);
+  EXPECT_EQ(trainer.finish_step().devices[2].images, 2);
+}
+
+TEST(GpuTraining, QueuedStepsOfAResnetGiveTheBitsOfSingleOnes) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  Machine machine(kTwoGpus);
+  const std::vector<Device> gpus = {emulated_gpu(0), emulated_gpu(1)};
+  Steps run = kSlowSteps;
+  const Result single = train_on(machine, gpus, narrow_resnet(), run);
+  run.ahead = true;
+  const Result ahead = train_on(machine, gpus, narrow_resnet(), run);
+  EXPECT_EQ(ahead.losses, single.losses);
+  EXPECT_EQ(ahead.parameters, single.parameters);
+  EXPECT_EQ(ahead.variance, single.variance);
+}
+
+// A stop takes effect at the end of a step, so that its checkpoint can continue.
+TEST(GpuTraining, AStopLeavesQueuedStepsWhole) {
+  const Dataset data = make_synthetic_garments(16, 1, 1);
+  const BatchLoader loader(data.train, 4, BatchOrder::Sequential, 0);
+  Machine machine(kTwoGpus);
+  TrainerOptions options = model("softmax");
+  options.batch = 4;
+  const auto contexts = test::contexts_of(machine, {emulated_gpu(0), emulated_gpu(1)});
+  Trainer expected(contexts, options);
+  for (int step = 0; step < 4; ++step) expected.step(loader, step, 0.1, {});
+  expected.gather_state();
+  std::stop_source stop;
+  Trainer trainer(contexts, options, stop.get_token());
+  for (int step = 0; step < 2; ++step) trainer.queue_step(loader, step, 0.1, {});
+  stop.request_stop();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int step = 2; step < 4; ++step) trainer.queue_step(loader, step, 0.1, {});
+  while (trainer.queued() > 0) EXPECT_TRUE(std::isfinite(trainer.finish_step().loss));
+  EXPECT_TRUE(trainer.take_own_state());
+  EXPECT_TRUE(std::ranges::equal(trainer.network().flat_parameters(),
+                                 expected.network().flat_parameters()));
+}
+
 // Measured shares need the times of each step, and sums in host memory the host.
 TEST(GpuTraining, StepsAreQueuedWhereOnlyGpusTakePart) {
   Machine machine({.cpu_devices = 1, .emulated_gpus = 2});

@@ -69,6 +69,13 @@ struct NcclGroup {
       for (std::size_t b = 0; b < buckets.size(); ++b) reducer.ready(r, b);
     }
   }
+  void queue_ahead(GpuReducer& reducer) {
+    reducer.begin_ahead(std::vector<std::int64_t>(arrays.size(), 1));
+    for (std::size_t r = 0; r < arrays.size(); ++r) {
+      for (std::size_t b = 0; b < buckets.size(); ++b) reducer.ready(r, b);
+    }
+    for (std::size_t r = 0; r < arrays.size(); ++r) reducer.update_ahead(r, [] {}, {});
+  }
 
   Machine machine;
   test::FakeNccl nccl;
@@ -149,6 +156,31 @@ TEST(NcclSums, HungSumsAreAborted) {
     EXPECT_EQ(group.nccl.aborted(), 2);
   }
   EXPECT_EQ(group.nccl.aborted(), 2) << "once each";
+}
+
+TEST(NcclSums, HungSumsOfAStepAheadAreAborted) {
+  NcclGroup group(2);
+  group.nccl.hangs = true;
+  {
+    GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets,
+                       std::chrono::milliseconds(50));
+    group.queue_ahead(reducer);
+    EXPECT_NE(test::message_of([&] { reducer.finish_ahead(); }, Errc::Cuda).find("emu:0"),
+              std::string::npos);
+    EXPECT_EQ(group.nccl.aborted(), 2);
+  }
+  EXPECT_EQ(group.nccl.aborted(), 2) << "once each";
+}
+
+// It would end by itself, so it is not aborted.
+TEST(NcclSums, AStepAheadWhoseResultIsNotTakenEnds) {
+  NcclGroup group(2);
+  {
+    GpuReducer reducer(make_nccl_sums(group.nccl.library(), group.arrays), group.buckets);
+    group.queue_ahead(reducer);
+  }
+  EXPECT_EQ(group.nccl.aborted(), 0);
+  EXPECT_EQ(group.nccl.sums(), static_cast<int>(group.buckets.size()));
 }
 
 TEST(NcclSums, StopAbortsThem) {
@@ -388,7 +420,8 @@ struct Trained {
   std::string remark;
 };
 
-Trained trained_on(Machine& machine, const std::vector<Device>& devices, const SumOptions& sum) {
+Trained trained_on(Machine& machine, const std::vector<Device>& devices, const SumOptions& sum,
+                   bool ahead = false) {
   const Dataset data = make_synthetic_garments(12, 1, 1);
   const std::vector<DeviceContext*> contexts = test::contexts_of(machine, devices);
   Trainer trainer(contexts, {.model = "softmax",
@@ -402,8 +435,13 @@ Trained trained_on(Machine& machine, const std::vector<Device>& devices, const S
   Trained result;
   result.remark = trainer.sum_remark();
   for (int step = 0; step < 3; ++step) {
-    result.losses.push_back(trainer.step(loader, step, 0.05, {}).loss);
+    if (ahead) {
+      trainer.queue_step(loader, step, 0.05, {});
+    } else {
+      result.losses.push_back(trainer.step(loader, step, 0.05, {}).loss);
+    }
   }
+  while (trainer.queued() > 0) result.losses.push_back(trainer.finish_step().loss);
   trainer.gather_state();
   const auto parameters = trainer.network().flat_parameters();
   result.parameters.assign(parameters.begin(), parameters.end());
@@ -427,6 +465,9 @@ TEST(NcclTraining, AgreesWithTheCpu) {
   EXPECT_LE(test::relative_error(parameters, cpus.parameters), 1e-5);
   const Trained copies = trained_on(machine, kTwo, {.way = GradientSum::Lab});
   EXPECT_EQ(copies.parameters, gpus.parameters) << "the fake sums in the same order";
+  const Trained ahead = trained_on(machine, kTwo, {.nccl = nccl.library()}, true);
+  EXPECT_EQ(ahead.losses, gpus.losses);
+  EXPECT_EQ(ahead.parameters, gpus.parameters);
 }
 
 TEST(NcclTraining, FallsBackToCopiesWithTheReason) {

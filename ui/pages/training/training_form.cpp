@@ -1,5 +1,6 @@
 // The training form: model, data, devices and settings; the defaults are the chapters'.
 #include <algorithm>
+#include <functional>
 #include <variant>
 
 #include "compute/core/fields/request_fields.h"
@@ -220,7 +221,10 @@ void dtype_field(const Panel& p, Fields& fields, TrainingForm& form) {
 // Whether steps can be queued before the loss is read, if it is left to the devices.
 bool trains_on_gpus_alone(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
-  return std::ranges::all_of(devices, is_gpu) && form.request.share_policy != SharePolicy::Auto;
+  const bool one_kind =
+      std::ranges::adjacent_find(devices, std::not_equal_to<>(), &Device::kind) == devices.end();
+  return one_kind && !devices.empty() && is_gpu(devices.front()) &&
+         form.request.share_policy != SharePolicy::Auto;
 }
 
 // Comparing both kinds of kernels works layer by layer and therefore implies a profile.

@@ -136,7 +136,7 @@ TEST(CopyEngine, WaitsForReadersOfAStage) {
              for (int step = 0; step < kSteps; ++step) {
                const int slot = step % kStages, parity = step / kStages % 2;
                if (thread_idx().x == 0) {
-                 barrier_wait<simt::WaitFor::Full>(empty + slot, parity ^ 1);
+                 barrier_wait<simt::WaitFor::Empty>(empty + slot, parity ^ 1);
                  barrier_expect(full + slot, kBoxRowBytes);
                  copy_weights(box_at(shared) + slot * kBoxAlignment, BoxMap{boxes}, 0, 0, step,
                               full + slot);

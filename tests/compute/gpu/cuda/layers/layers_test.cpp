@@ -289,9 +289,11 @@ LossRun run_loss(LayersUnderTest& gpu, const std::vector<float>& logits,
                      .sum = gpu.output<GpuLossSum>("sum", 1),
                      .fault = gradient ? gpu.output<float>("fault", 1) : nullptr};
   gpu.layers().loss(loss, gpu.stream());
-  return {gpu.values(loss.losses, images), gpu.values(loss.confidence, images),
+  return {gpu.values(loss.losses, images),
+          gpu.values(loss.confidence, images),
           gradient ? gpu.values(loss.dlogits, logits.size()) : std::vector<float>{},
-          gpu.values(loss.predicted, images), gpu.values(loss.sum, 1)[0],
+          gpu.values(loss.predicted, images),
+          gpu.values(loss.sum, 1)[0],
           gradient ? gpu.values(loss.fault, 1)[0] : 0};
 }
 

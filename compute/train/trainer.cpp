@@ -111,7 +111,10 @@ Trainer::Trainer(const std::vector<DeviceContext*>& devices, const TrainerOption
   send_state();
 }
 
-Trainer::~Trainer() = default;
+Trainer::~Trainer() {
+  if (gpu_reducer_ == nullptr || !gpu_reducer_->ahead_failed()) return;
+  for (const auto& replica : replicas_) replica->limit_wait();
+}
 
 // Gives the replicas memory for their parts of a batch. GPUs keep room for what follows.
 void Trainer::allocate_batches(const TrainerOptions& options) {
@@ -424,7 +427,7 @@ void Trainer::run_replicas(FunctionRef<void(std::size_t)> task) {
   run_replicas(task, abort_);
 }
 
-// Likewise, where `failure` stops the others.
+// Likewise, where the others are stopped by `failure`. Later work is stopped by abort_.
 void Trainer::run_replicas(FunctionRef<void(std::size_t)> task, std::stop_source& failure) {
   std::atomic<bool> failed = false;
   std::exception_ptr first;

@@ -81,6 +81,7 @@ void Trainer::finish_with_sums(const Queued& step) {
               .finish_s = own.finish_s,
               .sums = own.sums,
               .update_s = own.update_s};
+    locals_[i]->report.update_s = own.update_s;
     if (report.images == 0) continue;
     const nn::BatchResult result = replicas_[i]->network().finish_step({});
     report.loss_sum = result.loss_sum;

@@ -22,8 +22,11 @@ GpuReducer::GpuReducer(std::unique_ptr<GpuSums> sums, std::span<const GradientBu
   spare_.push_back(take_spare());
 }
 
-// Sums that are queued on all GPUs end by themselves.
 GpuReducer::~GpuReducer() {
+  try {
+    while (unfinished_ == 0 && !failed_ && !ahead_.empty()) finish_ahead();
+  } catch (const Error&) {  // those whose results have been taken are reported
+  }
   if (unfinished_ > 0 || failed_) sums_->abandon();
 }
 
@@ -149,9 +152,11 @@ SumTimes GpuReducer::times(std::size_t replica) const {
 
 void GpuReducer::begin_series() {
   if (series_begin_.empty()) {
+    std::vector<std::unique_ptr<GpuEvent>> events;
     for (const GpuSums::Member& member : sums_->members()) {
-      series_begin_.push_back(member.gpu->make_event());
+      events.push_back(member.gpu->make_event());
     }
+    series_begin_ = std::move(events);
   }
   for (std::size_t i = 0; i < series_begin_.size(); ++i) {
     series_begin_[i]->record(sums_->members()[i].gpu->main_stream());
@@ -180,10 +185,16 @@ void GpuReducer::update_ahead(std::size_t replica, FunctionRef<void()> update,
 }
 
 // Asks every GPU: one that is lost reports it, while another would wait for it without end.
-bool GpuReducer::ahead_done() const {
+bool GpuReducer::ahead_done() {
   const Step& step = *ahead_.front();
-  return std::ranges::count_if(step, [](const Replica& one) { return one.updated->done(); }) ==
-         std::ssize(step);
+  std::size_t updated = 0;
+  try {
+    for (const Replica& one : step) updated += one.updated->done() ? 1 : 0;
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+  return updated == step.size();
 }
 
 void GpuReducer::wait_for(const Step& step) {

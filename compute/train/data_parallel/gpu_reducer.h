@@ -18,7 +18,8 @@
 
 namespace lab {
 
-// Sums that take longer after the end of backward on all GPUs count as hung.
+// Sums that take longer count as hung: since all were queued, or, of a step ahead, since the end of
+// backward on all GPUs.
 inline constexpr std::chrono::seconds kLongestGpuSum{60};
 
 class GpuReducer final : public GradientReducer {
@@ -45,11 +46,11 @@ class GpuReducer final : public GradientReducer {
   // The work of the step begins here in each main stream.
   void begin_ahead(std::span<const std::int64_t> images);
   // `update` queues work on the replica's main stream, which starts after the sums. Waits until all
-  // replicas have announced their buckets. Throws Error(Cancelled) once `stop` is requested; for
-  // the failure of another replica, because the replicas then differ.
+  // replicas have announced their buckets. Throws Error(Cancelled) once `stop` is requested, which
+  // is for the failure of another replica only: the replicas then differ.
   void update_ahead(std::size_t replica, FunctionRef<void()> update, const std::stop_token& stop);
   // Whether all work of the oldest step has run.
-  bool ahead_done() const;
+  bool ahead_done();
 
   // Of a replica, by the clock of its GPU. Ends are relative to begin_ahead().
   struct AheadTimes {
@@ -61,6 +62,8 @@ class GpuReducer final : public GradientReducer {
   // Waits for the oldest step and returns the times of each replica, valid until the next call.
   // Whether it returns or throws, that step is no longer ahead.
   std::span<const AheadTimes> finish_ahead();
+  // Whether a step ahead has failed. The main streams may then wait for its sums without end.
+  bool ahead_failed() const { return failed_ || (unfinished_ > 0 && !ahead_.empty()); }
 
  private:
   // A replica's events of one bucket: its gradients are final, all gradients are, its sums are.
@@ -95,7 +98,7 @@ class GpuReducer final : public GradientReducer {
   Step* step_ = nullptr;                                 // the latest
   std::vector<SumTimes> times_;                          // of replicas that have finished it
   std::vector<AheadTimes> ahead_times_;
-  bool failed_ = false;  // a wait for sums ahead
+  bool failed_ = false;  // a step whose work was queued
 
   std::mutex mutex_;  // also held while sums are queued
   std::condition_variable_any changed_;

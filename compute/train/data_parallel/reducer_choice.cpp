@@ -8,7 +8,6 @@
 #include "compute/core/error.h"
 #include "compute/core/language.h"
 #include "compute/machine/machine.h"
-#include "compute/train/data_parallel/gpu_reducer.h"
 #include "compute/train/data_parallel/nccl_sums.h"
 #include "compute/train/data_parallel/shared_memory_reducer.h"
 

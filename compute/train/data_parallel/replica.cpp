@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "compute/core/backoff.h"
+#include "compute/core/error.h"
 #include "compute/measure/measure.h"
 
 namespace lab {
@@ -47,9 +49,19 @@ Replica::Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptio
 
 Replica::~Replica() {
   try {
-    network_.wait();
+    wait_is_limited_ ? wait_a_while() : network_.wait();
   } catch (const Error&) {  // of a lost GPU, which has no work left
   }
+}
+
+void Replica::wait_a_while() {
+  constexpr double kLongest_s = 5;
+  GpuDevice* const gpu = device().gpu();
+  if (gpu == nullptr) return;
+  const auto end = gpu->make_event();
+  end->record(gpu->main_stream());
+  const double begin_s = monotonic_s();
+  for (Backoff backoff; !end->done() && monotonic_s() - begin_s < kLongest_s;) backoff.pause();
 }
 
 void Replica::reserve_images(std::int64_t bytes) {

@@ -32,8 +32,10 @@ class Replica {
   // Error(OutOfMemory) with the requested and the available bytes.
   Replica(DeviceContext& device, nn::NetworkPlan plan, const nn::SgdOptions& sgd,
           std::uint64_t seed, const nn::KernelOptions& kernels = {});
-  // Waits for the work queued on a GPU.
+  // Waits for the work queued on a GPU; after limit_wait(), for five seconds at most, because it
+  // may wait for that of a GPU that is lost.
   ~Replica();
+  void limit_wait() { wait_is_limited_ = true; }
 
   nn::Network& network() { return network_; }
   nn::Sgd& sgd() { return sgd_; }
@@ -66,11 +68,13 @@ class Replica {
   void write_state();
 
  private:
+  void wait_a_while();
   void prepare_next(const BatchLoader& loader, std::int64_t step, BatchSlice slice);
 
   nn::Network network_;
   nn::Sgd sgd_;
   const bool spare_threads_;  // some hardware threads do not compute
+  bool wait_is_limited_ = false;
   double last_compute_s_ = std::numeric_limits<double>::infinity();
   StagedBatch staged_;
   std::unique_ptr<GpuBatches> gpu_batches_;  // on a GPU

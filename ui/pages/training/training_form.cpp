@@ -223,8 +223,8 @@ bool trains_on_gpus_alone(const Panel& p, const TrainingForm& form) {
   const std::vector<Device> devices = training_devices(form, p.model.machine());
   const bool one_kind =
       std::ranges::adjacent_find(devices, std::not_equal_to<>(), &Device::kind) == devices.end();
-  return one_kind && !devices.empty() && is_gpu(devices.front()) &&
-         form.request.share_policy != SharePolicy::Auto;
+  const bool measured = devices.size() > 1 && form.request.share_policy == SharePolicy::Auto;
+  return one_kind && !devices.empty() && is_gpu(devices.front()) && !measured;
 }
 
 // Comparing both kinds of kernels works layer by layer and therefore implies a profile.

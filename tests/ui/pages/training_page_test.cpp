@@ -588,15 +588,15 @@ TEST_F(TrainingPage, TheLossAxisFollowsTheAverages) {
 TEST_F(TrainingPage, SaysWhichClassesAreConfusedMost) {
   ui::Model model = after_an_epoch(epoch_done(1));
   Confusion confusion{.epoch = 1, .classes = 10, .counts = std::vector<std::int64_t>(100)};
-  for (std::size_t i = 0; i < 10; ++i) confusion.counts[11 * i] = 100;
-  confusion.counts[66] = 61;
-  confusion.counts[62] = 39;
+  for (std::size_t i = 0; i < 10; ++i) confusion.counts[11 * i] = 1000;
+  confusion.counts[66] = 610;
+  confusion.counts[62] = 390;
   model.apply(event(1, 5, confusion));
   ImGui::GetIO().DisplaySize.y = 4000;
   show(std::move(model));
   for (const char* path : {"training/confusion_sentence", "training/accuracy/confused"}) {
     EXPECT_EQ(lab.backend.find(path)->label,
-              "Most confused: Shirt is mistaken for Pullover in 39 of 100 images.");
+              "Most confused: Shirt is mistaken for Pullover in 390 of 1000 images.");
   }
 }
 

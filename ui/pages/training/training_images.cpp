@@ -236,16 +236,19 @@ std::string confusion_sentence(const TrainingRun& run) {
   const auto& c = run.confusion();
   if (!c || c->counts.size() != at(c->classes, 0, c->classes)) return {};
   double most = 0;
+  std::int64_t mistaken = 0, of = 0;
   int label = 0, predicted = 0;
   for (int i = 0; i < c->classes; ++i) {
     std::int64_t total = 0;
     for (int j = 0; j < c->classes; ++j) total += c->counts[at(i, j, c->classes)];
     for (int j = 0; j < c->classes; ++j) {
       if (i == j || total == 0) continue;
-      const double share =
-          static_cast<double>(c->counts[at(i, j, c->classes)]) / static_cast<double>(total);
+      const std::int64_t count = c->counts[at(i, j, c->classes)];
+      const double share = static_cast<double>(count) / static_cast<double>(total);
       if (share <= most) continue;
       most = share;
+      mistaken = count;
+      of = total;
       label = i;
       predicted = j;
     }
@@ -259,8 +262,8 @@ std::string confusion_sentence(const TrainingRun& run) {
   const double accuracy =
       static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(all, 1));
   if (most < kRare || is_guessing(accuracy, static_cast<std::size_t>(c->classes))) return {};
-  return trf("Most confused: {} is mistaken for {} in {:.0f} of 100 images.",
-             class_name(run, label), class_name(run, predicted), 100 * most);
+  return trf("Most confused: {} is mistaken for {} in {} of {} images.", class_name(run, label),
+             class_name(run, predicted), mistaken, of);
 }
 
 void draw_confusion(const Panel& p, const TrainingRun& run) {

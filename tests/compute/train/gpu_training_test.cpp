@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -445,8 +444,8 @@ TEST(GpuTraining, ComputesInTf32AndBf16) {
 // Trains LeNet on both. The calling thread drives the GPU.
 class GpuAndCpu {
  public:
-  explicit GpuAndCpu(TrainerOptions options)
-      : trainer_(test::contexts_of(machine_, {emulated_gpu(0), cpu()}), std::move(options)) {}
+  explicit GpuAndCpu(const TrainerOptions& options)
+      : trainer_(test::contexts_of(machine_, {emulated_gpu(0), cpu()}), options) {}
 
   // The CPU takes `slower` times as long for an image as the GPU took in the step before.
   StepResult step(double slower) {

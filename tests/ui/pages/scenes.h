@@ -118,6 +118,7 @@ class Lab {
 inline std::vector<const ImDrawList*> drawn_lists() {
   const ImDrawData& drawn = *ImGui::GetDrawData();
   std::vector<const ImDrawList*> lists;
+  lists.reserve(static_cast<std::size_t>(drawn.CmdListsCount));
   for (int i = 0; i < drawn.CmdListsCount; ++i) lists.push_back(drawn.CmdLists[i]);
   return lists;
 }
